@@ -1,0 +1,134 @@
+#include "dikkat/base/parallel.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <fstream>
+#include <new>
+#include <string>
+
+namespace dikkat {
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+// A worker looks this often for new work before it sleeps: some 20 us, longer than the gap between two kernels of a
+// step, far shorter than a scheduler's slice, so that a taken core is given up and not burned.
+constexpr int kSpins = 4000;
+
+void pause_briefly() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+unsigned cgroup_threads() {
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  std::string quota;
+  double period = 0;
+  if (!(file >> quota >> period) || quota == "max" || period <= 0) return ~0U;
+  try {
+    return std::max(1U, static_cast<unsigned>(std::stod(quota) / period));
+  } catch (const std::exception&) {
+    return ~0U;
+  }
+}
+
+}  // namespace
+
+unsigned available_threads() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  const unsigned affinity = sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set))
+                                                                        : std::thread::hardware_concurrency();
+  return std::max(1U, std::min(affinity, cgroup_threads()));
+}
+
+struct Pool::Scratch {
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  Scratch() = default;
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() { ::operator delete[](data, std::align_val_t{kAlignment}); }
+};
+
+Pool::Pool(unsigned threads) : threads_(std::max(1U, threads)) {
+  for (unsigned w = 0; w < threads_; ++w) scratch_.push_back(std::make_unique<Scratch>());
+  for (unsigned w = 1; w < threads_; ++w) workers_.emplace_back([this, w] { work(w); });
+}
+
+Pool::~Pool() {
+  stopping_.store(true);
+  generation_.fetch_add(1, std::memory_order_release);
+  generation_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+std::byte* Pool::scratch(unsigned worker, std::size_t bytes) {
+  Scratch& s = *scratch_[worker];
+  if (s.bytes < bytes) {
+    ::operator delete[](s.data, std::align_val_t{kAlignment});
+    s.data = nullptr;
+    s.bytes = 0;
+    const std::size_t grown = (bytes + bytes / 4 + 4095) / 4096 * 4096;
+    s.data = static_cast<std::byte*>(::operator new[](grown, std::align_val_t{kAlignment}));
+    s.bytes = grown;
+  }
+  return s.data;
+}
+
+void Pool::take_parts(unsigned worker) {
+  try {
+    for (;;) {
+      const std::size_t p = next_part_.fetch_add(1, std::memory_order_relaxed);
+      if (p >= parts_) return;
+      call_(job_, p, worker);
+    }
+  } catch (...) {
+    next_part_.store(parts_, std::memory_order_relaxed);
+    const std::lock_guard<std::mutex> hold(failure_mutex_);
+    if (!failure_) failure_ = std::current_exception();
+  }
+}
+
+void Pool::run_job(std::size_t parts, void* job, Call call) {
+  if (threads_ == 1 || parts <= 1) {
+    for (std::size_t p = 0; p < parts; ++p) call(job, p, 0);
+    return;
+  }
+  job_ = job;
+  call_ = call;
+  parts_ = parts;
+  next_part_.store(0, std::memory_order_relaxed);
+  busy_.store(threads_ - 1, std::memory_order_relaxed);
+  generation_.fetch_add(1, std::memory_order_release);
+  generation_.notify_all();
+  take_parts(0);
+  for (int spin = 0; busy_.load(std::memory_order_acquire) != 0; ++spin) {
+    if (spin < kSpins) {
+      pause_briefly();
+      continue;
+    }
+    const unsigned left = busy_.load(std::memory_order_acquire);
+    if (left != 0) busy_.wait(left, std::memory_order_acquire);
+  }
+  if (failure_) {
+    std::exception_ptr failure;
+    std::swap(failure, failure_);
+    std::rethrow_exception(failure);
+  }
+}
+
+void Pool::work(unsigned worker) {
+  unsigned seen = 0;
+  for (;;) {
+    for (int spin = 0; spin < kSpins && generation_.load(std::memory_order_acquire) == seen; ++spin) pause_briefly();
+    generation_.wait(seen, std::memory_order_acquire);
+    seen = generation_.load(std::memory_order_acquire);
+    if (stopping_.load()) return;
+    take_parts(worker);
+    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
+  }
+}
+
+}  // namespace dikkat

@@ -1,0 +1,90 @@
+// Arithmetic that plain bodies are written in, for float, double and Lanes alike: one rounding per call, a fused
+// multiply-add only where fma is written, selection on data and never a branch on it.
+#if defined(DIKKAT_NUMBER_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef DIKKAT_NUMBER_INL_H
+#undef DIKKAT_NUMBER_INL_H
+#else
+#define DIKKAT_NUMBER_INL_H
+#endif
+
+#include <cstddef>
+
+#include "dikkat/kernels/lanes.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dikkat::kernels::HWY_NAMESPACE {
+
+HWY_INLINE float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+HWY_INLINE double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+HWY_INLINE float square_root(float a) { return __builtin_sqrtf(a); }
+HWY_INLINE double square_root(double a) { return __builtin_sqrt(a); }
+// The larger; b when a is NaN or equal (as the vector maximum of x86 gives it).
+HWY_INLINE float maximum(float a, float b) { return a > b ? a : b; }
+HWY_INLINE double maximum(double a, double b) { return a > b ? a : b; }
+// condition > 0 ? a : b
+HWY_INLINE float if_positive(float condition, float a, float b) { return condition > 0 ? a : b; }
+HWY_INLINE double if_positive(double condition, double a, double b) { return condition > 0 ? a : b; }
+
+#define DIKKAT_LANES template <class T, std::size_t N>
+#define DIKKAT_EACH_LANE(expression)                 \
+  Lanes<T, N> result;                                \
+  for (std::size_t i = 0; i < N; ++i) {              \
+    result.lane[i] = expression;                     \
+  }                                                  \
+  return result
+
+DIKKAT_LANES HWY_INLINE Lanes<T, N> operator+(const Lanes<T, N>& a, const Lanes<T, N>& b) {
+  DIKKAT_EACH_LANE(a.lane[i] + b.lane[i]);
+}
+DIKKAT_LANES HWY_INLINE Lanes<T, N> operator-(const Lanes<T, N>& a, const Lanes<T, N>& b) {
+  DIKKAT_EACH_LANE(a.lane[i] - b.lane[i]);
+}
+DIKKAT_LANES HWY_INLINE Lanes<T, N> operator-(const Lanes<T, N>& a) { DIKKAT_EACH_LANE(-a.lane[i]); }
+DIKKAT_LANES HWY_INLINE Lanes<T, N> operator*(const Lanes<T, N>& a, const Lanes<T, N>& b) {
+  DIKKAT_EACH_LANE(a.lane[i] * b.lane[i]);
+}
+DIKKAT_LANES HWY_INLINE Lanes<T, N> operator/(const Lanes<T, N>& a, const Lanes<T, N>& b) {
+  DIKKAT_EACH_LANE(a.lane[i] / b.lane[i]);
+}
+DIKKAT_LANES HWY_INLINE Lanes<T, N> fma(const Lanes<T, N>& a, const Lanes<T, N>& b, const Lanes<T, N>& c) {
+  DIKKAT_EACH_LANE(fma(a.lane[i], b.lane[i], c.lane[i]));
+}
+DIKKAT_LANES HWY_INLINE Lanes<T, N> square_root(const Lanes<T, N>& a) { DIKKAT_EACH_LANE(square_root(a.lane[i])); }
+DIKKAT_LANES HWY_INLINE Lanes<T, N> maximum(const Lanes<T, N>& a, const Lanes<T, N>& b) {
+  DIKKAT_EACH_LANE(maximum(a.lane[i], b.lane[i]));
+}
+DIKKAT_LANES HWY_INLINE Lanes<T, N> if_positive(const Lanes<T, N>& condition, const Lanes<T, N>& a,
+                                                const Lanes<T, N>& b) {
+  DIKKAT_EACH_LANE(condition.lane[i] > 0 ? a.lane[i] : b.lane[i]);
+}
+
+// A constant, rounded once to the number's scalar and copied to every lane.
+template <class T>
+HWY_INLINE T number(double value) {
+  if constexpr (lanes_of<T> == 1) {
+    return static_cast<T>(value);
+  } else {
+    T result;
+    for (auto& lane : result.lane) lane = static_cast<scalar_t<T>>(value);
+    return result;
+  }
+}
+
+// The law for row sums: 16 partial sums by index modulo 16, then one fixed tree. term(i) is the i-th summand; the
+// first summand of each partial is added to zero.
+template <class T, class Term>
+HWY_INLINE T tree16(std::size_t begin, std::size_t end, Term&& term) {
+  T partial[16];
+  for (T& p : partial) p = number<T>(0);
+  for (std::size_t i = begin; i < end; ++i) partial[i % 16] = partial[i % 16] + term(i);
+  for (std::size_t half = 8; half != 0; half /= 2) {
+    for (std::size_t i = 0; i < half; ++i) partial[i] = partial[i] + partial[i + half];
+  }
+  return partial[0];
+}
+
+}  // namespace dikkat::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // DIKKAT_NUMBER_INL_H
