@@ -1,0 +1,40 @@
+// Batches: which windows of the token stream a step sees.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dikkat/kernels/rows.h"
+#include "dikkat/random/streams.h"
+#include "dikkat/text/tokenizer.h"
+
+namespace dikkat::data {
+
+// R packed rows: inputs (R), targets (R), the id that follows each input. See kernels/rows.h.
+struct Batch {
+  std::vector<text::Token> inputs;
+  std::vector<std::int32_t> targets;
+  kernels::Rows rows;
+};
+
+// Training windows: sample s of step t starts at below(stream(seed, "sampler"), {s, 0, t low, t high}, n - context), so a
+// step's windows depend on nothing but (seed, t, s). Fills samples [first, first + count) of the step; keeps the
+// batch's memory.
+void training_batch(std::span<const text::Token> tokens, std::size_t context, random::Stream sampler,
+                    std::uint64_t step, std::size_t first, std::size_t count, Batch& batch);
+
+// Evaluation windows of `context` inputs that do not overlap; the last, shorter one counts. Every token but the first is
+// a target once.
+struct EvaluationWindows {
+  std::span<const text::Token> tokens;
+  std::size_t context = 1;
+
+  [[nodiscard]] std::size_t targets() const { return tokens.size() < 2 ? 0 : tokens.size() - 1; }
+  [[nodiscard]] std::size_t count() const { return (targets() + context - 1) / context; }
+  // Windows [first, first + count).
+  void fill(std::size_t first, std::size_t count, Batch& batch) const;
+};
+
+}  // namespace dikkat::data

@@ -1,0 +1,139 @@
+// The outer-product micro-kernel: a small tile of outputs held in registers, one vector fused multiply-add per k and
+// vector of outputs, so that each output's chain runs over k in order.
+#if defined(DIKKAT_FAST_TILE_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef DIKKAT_FAST_TILE_INL_H
+#undef DIKKAT_FAST_TILE_INL_H
+#else
+#define DIKKAT_FAST_TILE_INL_H
+#endif
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dikkat::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Registers: 32 on AVX-512 hold 8 x 3 sums, 3 vectors of b and the broadcast; 16 on AVX2 hold 4 x 3.
+inline constexpr std::size_t kTileRows = HWY_TARGET == HWY_AVX3 ? 8 : 4;
+inline constexpr std::size_t kTileVectors = 3;
+// A lone row takes more columns at once: it needs as many independent chains to hide the latency of one.
+inline constexpr std::size_t kRowVectors = 8;
+
+enum class Begin : std::uint8_t { zero, resume };          // chain from zero, or taken up from the output
+enum class End : std::uint8_t { store, add, bias, scale };  // chain, out + chain, chain + bias[n], chain * factor
+
+// c[m][n] over k in [0, depth) of a[m * a_row + k * a_k] * b[k * b_k + n].
+template <class T>
+struct Tile {
+  const T* a;
+  std::size_t a_row;
+  std::size_t a_k;
+  const T* b;
+  std::size_t b_k;
+  std::size_t depth;
+  T* c;
+  std::size_t c_row;
+  std::size_t last;  // valid lanes of the last vector (masked tiles)
+  Begin begin;
+  End end;
+  const T* bias;
+  T factor;
+};
+
+template <class T, bool kMasked, class D, class M>
+HWY_INLINE hn::Vec<D> tile_load(D d, M mask, const T* from, bool is_last) {
+  if (kMasked && is_last) return hn::MaskedLoad(mask, d, from);
+  return hn::LoadU(d, from);
+}
+
+template <class T, std::size_t kRows, std::size_t kVectors, bool kMasked>
+HWY_NOINLINE void tile(const Tile<T>& t) {
+  const hn::ScalableTag<T> d;
+  const std::size_t step = hn::Lanes(d);
+  const auto mask = hn::FirstN(d, kMasked ? t.last : step);
+  hn::Vec<decltype(d)> sum[kRows][kVectors];
+#pragma GCC unroll 16
+  for (std::size_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      sum[r][v] = t.begin == Begin::zero
+                      ? hn::Zero(d)
+                      : tile_load<T, kMasked>(d, mask, t.c + r * t.c_row + v * step, v + 1 == kVectors);
+    }
+  }
+  const T* row[kRows];
+#pragma GCC unroll 16
+  for (std::size_t r = 0; r < kRows; ++r) row[r] = t.a + r * t.a_row;
+  const T* b = t.b;
+  std::size_t offset = 0;
+  for (std::size_t k = 0; k < t.depth; ++k) {
+    hn::Vec<decltype(d)> right[kVectors];
+#pragma GCC unroll 16
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      right[v] = tile_load<T, kMasked>(d, mask, b + v * step, v + 1 == kVectors);
+    }
+#pragma GCC unroll 16
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const auto left = hn::Set(d, row[r][offset]);
+#pragma GCC unroll 16
+      for (std::size_t v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(left, right[v], sum[r][v]);
+    }
+    b += t.b_k;
+    offset += t.a_k;
+  }
+#pragma GCC unroll 16
+  for (std::size_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      const bool is_last = v + 1 == kVectors;
+      T* to = t.c + r * t.c_row + v * step;
+      auto value = sum[r][v];
+      if (t.end == End::add) value = hn::Add(tile_load<T, kMasked>(d, mask, to, is_last), value);
+      if (t.end == End::bias) value = hn::Add(value, tile_load<T, kMasked>(d, mask, t.bias + v * step, is_last));
+      if (t.end == End::scale) value = hn::Mul(value, hn::Set(d, t.factor));
+      if (kMasked && is_last) {
+        hn::BlendedStore(value, mask, d, to);
+      } else {
+        hn::StoreU(value, d, to);
+      }
+    }
+  }
+}
+
+template <class T>
+using TileFunction = void (*)(const Tile<T>&);
+
+template <class T, std::size_t kRows>
+HWY_INLINE TileFunction<T> tile_of(std::size_t vectors, bool masked) {
+  if (vectors == 1) return masked ? &tile<T, kRows, 1, true> : &tile<T, kRows, 1, false>;
+  if (vectors == 2) return masked ? &tile<T, kRows, 2, true> : &tile<T, kRows, 2, false>;
+  if constexpr (kRows == 1) {
+    if (vectors == kRowVectors) return masked ? &tile<T, 1, kRowVectors, true> : &tile<T, 1, kRowVectors, false>;
+  }
+  return masked ? &tile<T, kRows, 3, true> : &tile<T, kRows, 3, false>;
+}
+
+// The tile whose rows are the largest of 8, 4, 2, 1 not above `rows`; tells how many it takes.
+template <class T>
+HWY_INLINE TileFunction<T> choose_tile(std::size_t& rows, std::size_t vectors, bool masked) {
+  if constexpr (kTileRows == 8) {
+    if (rows >= 8) return rows = 8, tile_of<T, 8>(vectors, masked);
+  }
+  if (rows >= 4) return rows = 4, tile_of<T, 4>(vectors, masked);
+  if (rows >= 2) return rows = 2, tile_of<T, 2>(vectors, masked);
+  return rows = 1, tile_of<T, 1>(vectors, masked);
+}
+
+// How many of `vectors` the next tile takes: 3, but 2 + 2 rather than 3 + 1.
+constexpr std::size_t next_vectors(std::size_t vectors) {
+  return vectors == 4 ? 2 : (vectors < kTileVectors ? vectors : kTileVectors);
+}
+
+}  // namespace dikkat::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // DIKKAT_FAST_TILE_INL_H
