@@ -33,7 +33,7 @@ class MappedFile {
 [[nodiscard]] std::string read_standard_input(std::size_t largest);
 
 // Writes a file durably: every write checked, EINTR retried, fsync, close checked. Error{io} names file, errno and the
-// bytes that were to be written. The file must not exist.
+// bytes that were to be written. The file must not exist. Unbuffered: write in large pieces.
 class FileWriter {
  public:
   explicit FileWriter(const std::filesystem::path& path);
@@ -49,11 +49,12 @@ class FileWriter {
  private:
   std::filesystem::path path_;
   int descriptor_ = -1;
+  std::size_t written_ = 0;
   bool finished_ = false;
 };
 
 // Replaces `path` by `content` so that a crash at any instant leaves the old file or the new one: a temporary file in
-// the same folder, fsync, rename, fsync of the folder.
+// the same folder, fsync, rename, fsync of the folder. Two threads may not replace the same file at once.
 void replace_file(const std::filesystem::path& path, std::string_view content);
 void sync_folder(const std::filesystem::path& folder);
 
