@@ -32,7 +32,7 @@ template <class T>
 std::vector<T> dropped(const DropoutDraw& draw, const std::vector<T>& x, unsigned threads = 1) {
   Pool pool(threads);
   std::vector<T> y(x.size());
-  dropout(Executor{pool}, draw, x.data(), y.data(), x.size() / draw.sample.size(), Store::assign);
+  dropout(Executor{pool, Bodies::check}, draw, x.data(), y.data(), x.size() / draw.sample.size(), Store::assign);
   return y;
 }
 
