@@ -29,6 +29,8 @@ class Tensor {
   // Distance, in elements, between neighbours along `axis`.
   [[nodiscard]] std::size_t stride(std::size_t axis) const { return strides_[axis]; }
   [[nodiscard]] bool contiguous() const;
+  // Whether other tensors hold the same memory.
+  [[nodiscard]] bool storage_shared() const { return storage_.shared(); }
 
   // First element. Error{internal} when T is not the tensor's number.
   template <class T>
