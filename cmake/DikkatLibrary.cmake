@@ -19,7 +19,7 @@ install(TARGETS dikkat_library EXPORT dikkat ARCHIVE COMPONENT library)
 install(EXPORT dikkat NAMESPACE dikkat:: FILE dikkat-targets.cmake DESTINATION "${package}" COMPONENT library)
 # Kernel bodies (-inl.h) and test helpers are no part of the contract; nor is the command line.
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/dikkat" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT library
-  FILES_MATCHING PATTERN "*.h" PATTERN "*-inl.h" EXCLUDE PATTERN "testing.h" EXCLUDE PATTERN "each_instruction_set.h" EXCLUDE
+  FILES_MATCHING PATTERN "*.h" PATTERN "*-inl.h" EXCLUDE PATTERN "*testing.h" EXCLUDE PATTERN "each_instruction_set.h" EXCLUDE
   PATTERN "cli" EXCLUDE PATTERN "fast" EXCLUDE PATTERN "reference" EXCLUDE)
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/dikkat-config.cmake.in"

@@ -7,6 +7,9 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 
+find_package(Threads REQUIRED)
+set_target_properties(Threads::Threads PROPERTIES IMPORTED_GLOBAL TRUE)  # seen by whoever takes the house in, too
+
 add_library(dikkat_settings INTERFACE)
 target_include_directories(dikkat_settings INTERFACE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_BINARY_DIR}/generated")
 target_compile_features(dikkat_settings INTERFACE cxx_std_20)
