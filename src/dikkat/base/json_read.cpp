@@ -1,0 +1,191 @@
+// The strict face over nlohmann-json: its event reader does the grammar, this file the rules it leaves out.
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+
+#include "dikkat/base/json.h"
+
+namespace dikkat {
+namespace {
+
+// Walks the text and leaves behind how far the reader has come, which its events don't tell.
+class Cursor {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  Cursor(const char* at, const char** furthest) : at_(at), furthest_(furthest) {}
+  reference operator*() const { return *at_; }
+  Cursor& operator++() {
+    *furthest_ = ++at_;
+    return *this;
+  }
+  Cursor operator++(int) {
+    Cursor before = *this;
+    ++*this;
+    return before;
+  }
+  friend bool operator==(const Cursor& a, const Cursor& b) { return a.at_ == b.at_; }
+
+ private:
+  const char* at_;
+  const char** furthest_;
+};
+
+// The reason out of the library's message, without its prefix and without the bytes it quotes (any length, any bytes).
+std::string reason_of(const nlohmann::json::exception& error) {
+  if (error.id == 406) return "number beyond the range of a double";
+  const std::string_view whole = error.what();
+  constexpr std::string_view kMark = "syntax error ";
+  const std::size_t mark = whole.find(kMark);
+  if (mark == std::string_view::npos) return "not valid JSON";
+  std::string_view reason = whole.substr(mark + kMark.size());
+  reason = reason.substr(0, reason.find("; last read"));
+  return "not valid JSON: " + label_of(reason);
+}
+
+class Events {
+ public:
+  using binary_t = nlohmann::json::binary_t;
+
+  Events(std::string_view text, const std::string& file, JsonHandler& handler, const JsonLimits& limits)
+      : text_(text), file_(file), handler_(handler), limits_(limits), furthest_(text.data()) {}
+
+  Cursor begin() { return {text_.data(), &furthest_}; }
+  Cursor end() { return {text_.data() + text_.size(), &furthest_}; }
+
+  bool null() { return scalar({}); }
+  bool boolean(bool value) { return scalar(value); }
+  bool number_integer(std::int64_t value) { return value == 0 ? scalar(-0.0) : scalar(value); }  // -0 is no count
+  bool number_unsigned(std::uint64_t value) { return scalar(value); }
+  bool number_float(double value, const std::string&) { return scalar(value); }
+  bool string(std::string& value) { return scalar(std::move(value)); }
+  bool binary(binary_t&) { return false; }
+
+  bool start_object(std::size_t) {
+    enter();
+    names_.emplace_back();
+    handler_.begin_object(offset());
+    return true;
+  }
+  bool key(std::string& name) {
+    auto& names = names_.back();
+    if (!names.insert(name).second) refuse("duplicate key '" + label_of(name) + "'");
+    if (names.size() > limits_.members) refuse("object with more than " + std::to_string(limits_.members) + " keys");
+    handler_.key(name, offset());
+    return true;
+  }
+  bool end_object() {
+    --depth_;
+    names_.pop_back();
+    handler_.end_object(offset());
+    return true;
+  }
+  bool start_array(std::size_t) {
+    enter();
+    handler_.begin_array(offset());
+    return true;
+  }
+  bool end_array() {
+    --depth_;
+    handler_.end_array(offset());
+    return true;
+  }
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception& error) {
+    // The position counts bytes read, the offending one (or the end) included.
+    throw_at(reason_of(error), limits_.origin + std::min(position == 0 ? 0 : position - 1, text_.size()));
+  }
+
+  [[noreturn]] void throw_at(std::string rule, std::size_t where) const {
+    throw Error(ErrorKind::malformed, std::move(rule), {.file = file_, .offset = where});
+  }
+
+ private:
+  [[nodiscard]] std::size_t offset() const {
+    return limits_.origin + static_cast<std::size_t>(furthest_ - text_.data());
+  }
+  [[noreturn]] void refuse(std::string rule) const { throw_at(std::move(rule), offset()); }
+
+  bool scalar(Json value) {
+    one_more();
+    handler_.scalar(std::move(value), offset());
+    return true;
+  }
+  void enter() {
+    one_more();
+    if (++depth_ > limits_.depth) refuse("JSON nested deeper than " + std::to_string(limits_.depth));
+  }
+  void one_more() {
+    if (++values_ > limits_.values) refuse("JSON with more than " + std::to_string(limits_.values) + " values");
+  }
+
+  std::string_view text_;
+  const std::string& file_;
+  JsonHandler& handler_;
+  const JsonLimits& limits_;
+  const char* furthest_;
+  std::size_t depth_ = 0;
+  std::size_t values_ = 0;
+  std::vector<std::unordered_set<std::string>> names_;  // of the open objects
+};
+
+class Builder final : public JsonHandler {
+ public:
+  void begin_object(std::size_t) override { open(Json::object()); }
+  void key(std::string& name, std::size_t) override { keys_.push_back(std::move(name)); }
+  void end_object(std::size_t) override { close(); }
+  void begin_array(std::size_t) override { open(Json::array()); }
+  void end_array(std::size_t) override { close(); }
+  void scalar(Json value, std::size_t) override { put(std::move(value)); }
+
+  Json take() { return std::move(root_); }
+
+ private:
+  void open(Json empty) { open_.push_back(std::move(empty)); }
+  void close() {
+    Json done = std::move(open_.back());
+    open_.pop_back();
+    put(std::move(done));
+  }
+  void put(Json value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+    } else if (open_.back().kind() == Json::Kind::array) {
+      open_.back().push(std::move(value));
+    } else {
+      open_.back().append(std::move(keys_.back()), std::move(value));
+      keys_.pop_back();
+    }
+  }
+
+  Json root_;
+  std::vector<Json> open_;
+  std::vector<std::string> keys_;
+};
+
+}  // namespace
+
+void read_json(std::string_view text, const std::string& file, JsonHandler& handler, const JsonLimits& limits) {
+  Events events(text, file, handler, limits);
+  if (text.size() > limits.bytes) {
+    events.throw_at("JSON of " + std::to_string(text.size()) + " bytes; the limit is " + std::to_string(limits.bytes),
+                    limits.origin + limits.bytes);
+  }
+  // The library skips a byte order mark and takes a NUL for the end.
+  if (text.starts_with("\xEF\xBB\xBF")) events.throw_at("JSON begins with a byte order mark", limits.origin);
+  const std::size_t nul = text.find('\0');
+  if (nul != std::string_view::npos) events.throw_at("NUL byte in JSON", limits.origin + nul);
+  nlohmann::json::sax_parse(events.begin(), events.end(), &events);
+}
+
+Json parse_json(std::string_view text, const std::string& file, const JsonLimits& limits) {
+  Builder builder;
+  read_json(text, file, builder, limits);
+  return builder.take();
+}
+
+}  // namespace dikkat
