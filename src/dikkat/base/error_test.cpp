@@ -29,8 +29,9 @@ TEST(Error, KeepsItsPartsForMachines) {
 // The numbers are a promise to scripts.
 TEST(Error, EveryKindHasItsNameAndExitCode) {
   const std::pair<ErrorKind, const char*> kinds[] = {
-      {ErrorKind::internal, "internal"}, {ErrorKind::usage, "usage"}, {ErrorKind::malformed, "malformed"},
-      {ErrorKind::io, "io"},             {ErrorKind::numeric, "numeric"}, {ErrorKind::limit, "limit"},
+      {ErrorKind::internal, "internal"},         {ErrorKind::usage, "usage"},
+      {ErrorKind::malformed, "malformed"},       {ErrorKind::io, "io"},
+      {ErrorKind::numeric, "numeric"},           {ErrorKind::limit, "limit"},
       {ErrorKind::incompatible, "incompatible"}, {ErrorKind::locked, "locked"}};
   int code = 1;
   for (const auto& [kind, name] : kinds) {

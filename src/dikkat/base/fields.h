@@ -58,7 +58,8 @@ template <NamedEnum E>
 [[nodiscard]] inline std::string text_of(const std::string& value) { return value; }
 
 // Exact readings; nullopt for anything else. A count: decimal digits only, no sign, no leading zero, no "1.0", within
-// 64 bits. A real: finite decimal number as from_chars reads it (no hex, nan, inf), no leading '+'. A switch: true or false.
+// 64 bits. A real: finite decimal number as from_chars reads it (no hex, nan, inf), no leading '+'. A switch: true or
+// false.
 [[nodiscard]] std::optional<std::uint64_t> count_from(std::string_view text);
 [[nodiscard]] std::optional<double> real_from(std::string_view text);
 [[nodiscard]] std::optional<bool> switch_from(std::string_view text);

@@ -9,7 +9,8 @@ namespace dikkat {
 enum class Colour { red, green };
 template <>
 struct EnumNames<Colour> {
-  static constexpr std::array<std::pair<Colour, std::string_view>, 2> names{{{Colour::red, "red"}, {Colour::green, "green"}}};
+  static constexpr std::array<std::pair<Colour, std::string_view>, 2> names{
+      {{Colour::red, "red"}, {Colour::green, "green"}}};
 };
 
 namespace {
@@ -29,8 +30,8 @@ TEST(Fields, ARealIsAFiniteDecimalNumber) {
   EXPECT_EQ(real_from("1e-3"), 0.001);
   EXPECT_EQ(real_from("-2"), -2.0);
   EXPECT_EQ(real_from("1e4"), 10000.0);
-  for (const char* wrong : {"", "nan", "inf", "-inf", "infinity", "1e999", "-1e999", "0x1p3", "+1", "1,5", "1.0f", " 1",
-                            "1 ", "e5", "."}) {
+  for (const char* wrong :
+       {"", "nan", "inf", "-inf", "infinity", "1e999", "-1e999", "0x1p3", "+1", "1,5", "1.0f", " 1", "1 ", "e5", "."}) {
     EXPECT_EQ(real_from(wrong), std::nullopt) << wrong;
   }
 }
@@ -68,7 +69,7 @@ TEST(Fields, TheTypeOfAFieldPicksItsReading) {
 
 TEST(NearestName, FindsASlipOfThePen) {
   const std::vector<std::string> known{"steps", "step", "learning-rate", "batch", "context"};
-  EXPECT_EQ(nearest_name("stpes", known), "steps");           // two neighbours swapped: one slip
+  EXPECT_EQ(nearest_name("stpes", known), "steps");  // two neighbours swapped: one slip
   EXPECT_EQ(nearest_name("learning_rate", known), "learning-rate");
   EXPECT_EQ(nearest_name("lerning-rat", known), "learning-rate");
   EXPECT_EQ(nearest_name("bach", known), "batch");

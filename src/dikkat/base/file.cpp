@@ -24,17 +24,25 @@ constexpr std::size_t kReadStep = std::size_t{1} << 20U;
 
 std::string remedy_for(int code) {
   switch (code) {
-    case ENOENT: return "check the path";
+    case ENOENT:
+      return "check the path";
     case EACCES:
-    case EPERM: return "check the permissions of the file and its folders";
+    case EPERM:
+      return "check the permissions of the file and its folders";
     case ENOSPC:
-    case EDQUOT: return "free space or choose another disk";
-    case EFBIG: return "raise the limit on file sizes (ulimit -f)";
-    case EROFS: return "choose a folder that can be written";
-    case EEXIST: return "remove it or choose another name";
+    case EDQUOT:
+      return "free space or choose another disk";
+    case EFBIG:
+      return "raise the limit on file sizes (ulimit -f)";
+    case EROFS:
+      return "choose a folder that can be written";
+    case EEXIST:
+      return "remove it or choose another name";
     case EMFILE:
-    case ENFILE: return "raise the limit on open files (ulimit -n)";
-    default: return "";
+    case ENFILE:
+      return "raise the limit on open files (ulimit -n)";
+    default:
+      return "";
   }
 }
 
@@ -225,8 +233,8 @@ std::uintmax_t free_bytes(const fs::path& path) {
 
 FileLock::FileLock(const fs::path& path, std::string_view what) {
   constexpr mode_t kMode = 0666;
-  Descriptor descriptor(
-      uninterrupted([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, kMode); }));
+  constexpr int kFlags = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
+  Descriptor descriptor(uninterrupted([&] { return ::open(path.c_str(), kFlags, kMode); }));
   if (descriptor.number() < 0) fail("cannot open the lock", path.string());
   if (uninterrupted([&] { return ::flock(descriptor.number(), LOCK_EX | LOCK_NB); }) != 0) {
     if (errno != EWOULDBLOCK) fail("cannot lock", path.string());

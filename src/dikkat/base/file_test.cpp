@@ -59,9 +59,9 @@ namespace dikkat {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 using dikkat::testing::error_of;
 using dikkat::testing::TemporaryFolder;
+using ::testing::HasSubstr;
 
 class FaultsUntilHere {
  public:
@@ -195,8 +195,8 @@ TEST(StandardInput, IsReadToItsEndAlsoFromAPipe) {
   const pid_t writer = fork();
   if (writer == 0) {
     const std::string half(40000, 'a');
-    const bool fine = ::write(ends[1], half.data(), half.size()) == 40000 &&
-                      usleep(20000) == 0 && ::write(ends[1], half.data(), half.size()) == 40000;
+    const bool fine = ::write(ends[1], half.data(), half.size()) == 40000 && usleep(20000) == 0 &&
+                      ::write(ends[1], half.data(), half.size()) == 40000;
     _exit(fine ? 0 : 1);
   }
   close(ends[1]);
@@ -264,8 +264,8 @@ TEST(FileWriter, RefusesAnExistingTargetAndDoesNotTouchIt) {
 
 TEST(FileWriter, RefusesAFolderThatCannotBeWritten) {
   const TemporaryFolder folder;
-  fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read |
-                                     fs::perms::others_exec);
+  fs::permissions(folder.path(),
+                  fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
   const fs::path path = folder / "out";
   EXPECT_EQ(exit_code_of_child([&] {
               become_ordinary();

@@ -12,7 +12,9 @@
 namespace dikkat {
 
 [[nodiscard]] std::string xxh3_128_hex(std::span<const std::byte> bytes);
-[[nodiscard]] inline std::string xxh3_128_hex(std::string_view text) { return xxh3_128_hex(std::as_bytes(std::span(text))); }
+[[nodiscard]] inline std::string xxh3_128_hex(std::string_view text) {
+  return xxh3_128_hex(std::as_bytes(std::span(text)));
+}
 
 // The same over bytes that arrive in pieces; how they were cut does not matter.
 class Xxh3Stream {

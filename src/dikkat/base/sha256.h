@@ -30,6 +30,8 @@ class Sha256 {
 };
 
 [[nodiscard]] std::string sha256_hex(std::span<const std::byte> bytes);
-[[nodiscard]] inline std::string sha256_hex(std::string_view text) { return sha256_hex(std::as_bytes(std::span(text))); }
+[[nodiscard]] inline std::string sha256_hex(std::string_view text) {
+  return sha256_hex(std::as_bytes(std::span(text)));
+}
 
 }  // namespace dikkat
