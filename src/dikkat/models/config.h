@@ -8,19 +8,20 @@
 
 #include "dikkat/base/fields.h"
 #include "dikkat/kernels/mask.h"
+#include "dikkat/nn/block.h"
 
 namespace dikkat::models {
 
 enum class NormKind : std::uint8_t { layer, rms, none };
-enum class Placement : std::uint8_t { pre, post };
-enum class ActivationKind : std::uint8_t { relu, gelu, gelu_tanh, silu, swiglu };
 // sinusoidal_one: the lesson's single frequency, sin and cos of pi * t / (context - 1) in channels 0 and 1.
 enum class PositionKind : std::uint8_t { none, learned, sinusoidal, sinusoidal_one, rotary, alibi };
 enum class OutputKind : std::uint8_t { tied, free };
-enum class Residuals : std::uint8_t { on, off };
 // gpt2: normal 0.02, residual projections 0.02 / sqrt(2 L). book: the document's table of deviations (KucukGPT).
 enum class InitKind : std::uint8_t { gpt2, book };
 using kernels::Direction;
+using nn::ActivationKind;
+using nn::Placement;
+using nn::Residuals;
 
 struct Config {
   std::size_t vocabulary = 0;  // V; set from the tokenizer

@@ -7,7 +7,7 @@
 
 namespace dikkat::optim {
 
-double Schedule::rate(std::uint64_t t) const {
+double Schedule::rate(const kernels::Executor& executor, std::uint64_t t) const {
   if (t <= warmup && warmup != 0) return peak * static_cast<double>(t) / static_cast<double>(warmup);
   const std::uint64_t now = std::min(t, steps);
   const auto progress = [&](std::uint64_t from) {
@@ -17,7 +17,11 @@ double Schedule::rate(std::uint64_t t) const {
     case ScheduleKind::constant: return peak;
     case ScheduleKind::linear: return peak + (final - peak) * progress(warmup);
     case ScheduleKind::cosine:
-      return final + (peak - final) * (1.0 + kernels::cosine(std::numbers::pi * progress(warmup))) * 0.5;
+      {
+        double wave = std::numbers::pi * progress(warmup);
+        kernels::evaluate(executor, kernels::Function::cosine, &wave, &wave, 1);
+        return final + (peak - final) * (1.0 + wave) * 0.5;
+      }
     case ScheduleKind::wsd: {
       const auto decaying = static_cast<std::uint64_t>(decay_share * static_cast<double>(steps));
       return peak + (final - peak) * progress(std::max(warmup, steps - std::min(steps, decaying)));

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "dikkat/base/fields.h"
+#include "dikkat/kernels/executor.h"
 
 namespace dikkat::optim {
 
@@ -25,8 +26,8 @@ struct Schedule {
   std::uint64_t steps = 1;   // N
   double decay_share = 0.2;
 
-  // t counts from 1. Past N the value at N.
-  [[nodiscard]] double rate(std::uint64_t t) const;
+  // t counts from 1. Past N the value at N. (The executor: the cosine is the house's own.)
+  [[nodiscard]] double rate(const kernels::Executor& executor, std::uint64_t t) const;
 };
 
 }  // namespace dikkat::optim

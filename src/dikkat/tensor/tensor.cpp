@@ -101,6 +101,24 @@ Tensor Tensor::slice(std::size_t axis, std::size_t begin, std::size_t end) const
   return view;
 }
 
+Tensor Tensor::split(std::size_t axis, std::size_t parts) const {
+  if (axis >= shape_.rank() || shape_.rank() == kMaxRank || parts == 0 || shape_[axis] % parts != 0) {
+    refuse("split: axis " + std::to_string(axis) + " of " + shape_.text() + " into " + std::to_string(parts));
+  }
+  std::array<std::size_t, kMaxRank> sizes{};
+  Tensor view = *this;
+  for (std::size_t a = 0, to = 0; a < shape_.rank(); ++a) {
+    if (a == axis) {
+      sizes[to] = parts;
+      view.strides_[to++] = strides_[a] * (shape_[a] / parts);
+    }
+    sizes[to] = a == axis ? shape_[a] / parts : shape_[a];
+    view.strides_[to++] = strides_[a];
+  }
+  view.shape_ = Shape(std::span<const std::size_t>(sizes.data(), shape_.rank() + 1));
+  return view;
+}
+
 Tensor Tensor::transpose(std::size_t axis_a, std::size_t axis_b) const {
   if (axis_a >= shape_.rank() || axis_b >= shape_.rank()) refuse("transpose: no such axis of " + shape_.text());
   std::array<std::size_t, kMaxRank> sizes{};

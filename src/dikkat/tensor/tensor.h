@@ -49,6 +49,8 @@ class Tensor {
   // Views on the same memory.
   [[nodiscard]] Tensor reshape(const Shape& shape) const;  // contiguous only, equal count
   [[nodiscard]] Tensor slice(std::size_t axis, std::size_t begin, std::size_t end) const;
+  // One axis of size n as two, (parts, n / parts); parts divides n.
+  [[nodiscard]] Tensor split(std::size_t axis, std::size_t parts) const;
   [[nodiscard]] Tensor transpose(std::size_t axis_a, std::size_t axis_b) const;
 
   // Contiguous copy in fresh memory.

@@ -37,6 +37,14 @@ TEST(Tensor, SliceOfColumnsIsNotContiguousAndSaysSo) {
   EXPECT_EQ(columns.clone().data<float>()[2], 5.0F);
 }
 
+TEST(Tensor, SplitColumnsIntoHeads) {
+  const Tensor heads = counting({2, 6}).slice(1, 2, 6).split(1, 2);  // (2 rows, 2 heads, width 2)
+  EXPECT_EQ(heads.shape(), Shape({2, 2, 2}));
+  const std::vector<float> expected = {2, 3, 4, 5, 8, 9, 10, 11};
+  const Tensor flat = heads.clone();
+  EXPECT_EQ(std::vector<float>(flat.span<float>().begin(), flat.span<float>().end()), expected);
+}
+
 TEST(Tensor, AssignConvertsTheNumber) {
   const Tensor wide = Tensor::empty({2, 3}, DType::f64);
   wide.transpose(0, 1).assign(counting({3, 2}));

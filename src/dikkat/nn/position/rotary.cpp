@@ -1,0 +1,39 @@
+#include "dikkat/kernels/rotary.h"
+
+#include "dikkat/nn/position/position.h"
+#include "dikkat/ops/rotary.h"
+
+namespace dikkat::nn {
+namespace {
+
+class Rotary final : public Position {
+ public:
+  Rotary(std::size_t context, std::size_t head_width, double base)
+      : context_(context), head_width_(head_width), base_(base) {}
+
+  void prepare(const kernels::Executor& executor, DType dtype) override {
+    cosines_ = Tensor::empty({context_, head_width_ / 2}, dtype);
+    sines_ = Tensor::empty({context_, head_width_ / 2}, dtype);
+    with_number(dtype, [&]<class T>() {
+      kernels::rotary_table<T>(executor, base_, context_, head_width_, cosines_.span<T>(), sines_.span<T>());
+    });
+  }
+
+  Variable rotate(Context& context, const Variable& qkv, const RotatedHeads& heads) const override {
+    return ops::rotary(context, qkv, cosines_, sines_, heads.heads, heads.width);
+  }
+
+ private:
+  std::size_t context_;
+  std::size_t head_width_;
+  double base_;
+  Tensor cosines_, sines_;  // (T, D/2)
+};
+
+}  // namespace
+
+std::unique_ptr<Position> rotary_position(std::size_t context, std::size_t head_width, double base) {
+  return std::make_unique<Rotary>(context, head_width, base);
+}
+
+}  // namespace dikkat::nn

@@ -1,0 +1,90 @@
+// Training: batches, steps, evaluations, checkpoints, until the last step or a reason to stop. Knows nothing of how a
+// terminal looks: what happens is told to an Observer.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dikkat/data/corpus.h"
+#include "dikkat/kernels/executor.h"
+#include "dikkat/models/language_model.h"
+#include "dikkat/text/tokenizer.h"
+#include "dikkat/train/settings.h"
+
+namespace dikkat::train {
+
+// Set by a signal handler (an atomic flag only), polled per micro-batch, in evaluation and in data preparation.
+struct StopRequest {
+  std::atomic<int> signal{0};  // 0, or the number of the first signal
+};
+
+struct StepReport {
+  std::uint64_t step = 0;  // from 1
+  double loss_nats = 0;    // before the update
+  double gradient_norm = 0;
+  double learning_rate = 0;
+  double tokens_per_s = 0;
+  std::string_view weights_sha256 = {};  // after the update; empty where not hashed
+};
+struct EvaluationReport {
+  std::uint64_t step = 0;
+  double loss_nats = 0;
+  std::size_t tokens = 0;
+  bool best = false;
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void on_step(const StepReport&) {}
+  virtual void on_evaluation(const EvaluationReport&) {}
+  virtual void on_checkpoint(std::uint64_t /*step*/) {}
+  virtual void on_sample(std::uint64_t /*step*/, std::string_view /*text*/) {}
+  virtual void on_warning(std::string_view) {}
+};
+
+enum class Ending : std::uint8_t { finished, early_stop, interrupted };
+
+struct Outcome {
+  Ending ending = Ending::finished;
+  int signal = 0;  // for interrupted
+  std::uint64_t step = 0;
+  double loss_nats = 0;
+  std::optional<double> validation_loss_nats;
+  std::string weights_sha256;
+};
+
+// What a run is, apart from its weights.
+struct RunSpec {
+  models::Config model;
+  Settings settings;
+  Conduct conduct;
+};
+
+// Estimated before the first step.
+struct Estimate {
+  std::size_t memory_bytes = 0;    // peak
+  std::size_t checkpoint_bytes = 0;  // one checkpoint
+  double operations_per_step = 0;  // floating-point operations
+};
+[[nodiscard]] Estimate estimate(const RunSpec& spec);
+
+// Trains a new run in folder `run` (which must not exist), or goes on with an existing one exactly where its newest
+// good checkpoint stands. The finished weights are the same to the bit either way.
+struct TrainRequest {
+  std::filesystem::path run;
+  RunSpec spec;
+  std::vector<std::filesystem::path> texts;  // "-": standard input, copied into the run
+  bool resume = false;
+  bool override_settings = false;  // resume although settings differ
+};
+[[nodiscard]] Outcome train(const TrainRequest& request, const kernels::Executor& executor, const StopRequest& stop,
+                            Observer& observer);
+
+}  // namespace dikkat::train
