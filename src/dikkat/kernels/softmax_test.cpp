@@ -33,7 +33,7 @@ TYPED_TEST(Softmax, KnownRow) {
   EXPECT_NEAR(y[2], 0.09856589, 5e-8);
 }
 
-// Z is 16 short chains and a tree: its error, and so the sum's, is a few roundings.
+// Z is 16 chains of at most 63 additions and a tree: at most some 33 epsilon off, and so is the sum.
 TYPED_TEST(Softmax, RowsSumToOne) {
   std::mt19937_64 draw(1);
   for (const std::size_t columns : {1U, 2U, 15U, 64U, 1000U}) {
@@ -41,7 +41,7 @@ TYPED_TEST(Softmax, RowsSumToOne) {
     for (std::size_t r = 0; r < 7; ++r) {
       long double sum = 0;
       for (std::size_t c = 0; c < columns; ++c) sum += y[r * columns + c];
-      EXPECT_NEAR(static_cast<double>(sum), 1.0, 8.0 * static_cast<double>(std::numeric_limits<TypeParam>::epsilon()));
+      EXPECT_NEAR(static_cast<double>(sum), 1.0, 33.0 * static_cast<double>(std::numeric_limits<TypeParam>::epsilon()));
     }
   }
 }

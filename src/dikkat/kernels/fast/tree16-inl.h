@@ -124,7 +124,9 @@ HWY_INLINE double tree16_wide(const T* x, std::size_t n, Term&& term) {
   Partials16<double> sums;
   std::size_t i = 0;
   for (; i + 16 <= n; i += 16) {
-    for (std::size_t p = 0; p < kParts16<double>; ++p) sums.part[p] = hn::Add(sums.part[p], term(widen(x + i + p * width)));
+    for (std::size_t p = 0; p < kParts16<double>; ++p) {
+      sums.part[p] = hn::Add(sums.part[p], term(widen(x + i + p * width)));
+    }
   }
   if (i < n) {
     // The tail: lanes beyond the end keep their partial (adding zero would turn -0 into +0).

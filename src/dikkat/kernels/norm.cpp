@@ -1,0 +1,98 @@
+#include "dikkat/kernels/norm.h"
+
+#include "dikkat/kernels/lanes.h"
+#include "dikkat/kernels/row_parts.h"
+#include "dikkat/kernels/witness.h"
+
+#define HWY_TARGET_INCLUDE "dikkat/kernels/fast/norm-inl.h"
+#include "dikkat/kernels/each_instruction_set.h"
+
+namespace dikkat::kernels {
+namespace {
+
+// Some 4 us of one core: below that a second thread costs more than it brings.
+constexpr std::size_t kElementsPerPart = 1U << 14U;
+// A whole number of strips of the fast body, for float and double.
+constexpr std::size_t kColumnsPerPart = 64;
+
+template <class T>
+void columns_part(const Executor& executor, const NormShape& shape, const NormBackward<T>& tensors,
+                  std::span<const std::size_t> chunks, std::size_t first, std::size_t last) {
+  if constexpr (lanes_of<T> == 1) {
+    DIKKAT_BODY(executor, norm_backward_columns_fast<T>)(shape, tensors, chunks, first, last);
+  } else {
+    DIKKAT_BODY(executor, norm_backward_columns_plain<T>)(shape, tensors, chunks, first, last);
+  }
+}
+
+template <class T>
+void columns_on_pool(const Executor& executor, const NormShape& shape, const NormBackward<T>& tensors,
+                     std::span<const std::size_t> chunks) {
+  if (tensors.d_gain == nullptr && tensors.d_bias == nullptr) return;
+  const std::size_t columns = shape.columns;
+  if (shape.rows * columns < 2 * kElementsPerPart) {
+    return columns_part(executor, shape, tensors, chunks, 0, columns);
+  }
+  executor.pool.run((columns + kColumnsPerPart - 1) / kColumnsPerPart, [&](std::size_t part, unsigned) {
+    const std::size_t first = part * kColumnsPerPart;
+    columns_part(executor, shape, tensors, chunks, first, std::min(first + kColumnsPerPart, columns));
+  });
+}
+
+}  // namespace
+
+template <class T>
+void norm_forward(const Executor& executor, const NormShape& shape, const NormForward<T>& tensors) {
+  const std::size_t rows = shape.rows;
+  const std::size_t size = rows * shape.columns;
+  witness(
+      executor, "norm_forward", {memory(tensors.y, size), memory(tensors.mean, rows), memory(tensors.rstd, rows)},
+      [&] { DIKKAT_BODY(executor, norm_forward_plain<T>)(shape, tensors, 0, rows); },
+      [&] {
+        each_row_part(executor.pool, rows, shape.columns, kElementsPerPart, [&](std::size_t first, std::size_t n) {
+          if constexpr (lanes_of<T> == 1) {
+            DIKKAT_BODY(executor, norm_forward_fast<T>)(shape, tensors, first, first + n);
+          } else {
+            DIKKAT_BODY(executor, norm_forward_plain<T>)(shape, tensors, first, first + n);
+          }
+        });
+      });
+}
+
+// The parameters first: d_x may lie where dy lay.
+template <class T>
+void norm_backward(const Executor& executor, const NormShape& shape, const NormBackward<T>& tensors,
+                   std::span<const std::size_t> chunks, Store store) {
+  const std::size_t rows = shape.rows;
+  witness(
+      executor, "norm_backward",
+      {memory(tensors.dx, rows * shape.columns), memory(tensors.d_gain, shape.columns),
+       memory(tensors.d_bias, shape.columns)},
+      [&] {
+        DIKKAT_BODY(executor, norm_backward_columns_plain<T>)(shape, tensors, chunks, 0, shape.columns);
+        DIKKAT_BODY(executor, norm_backward_plain<T>)(shape, tensors, store, 0, rows);
+      },
+      [&] {
+        columns_on_pool(executor, shape, tensors, chunks);
+        each_row_part(executor.pool, rows, shape.columns, kElementsPerPart, [&](std::size_t first, std::size_t n) {
+          if constexpr (lanes_of<T> == 1) {
+            DIKKAT_BODY(executor, norm_backward_fast<T>)(shape, tensors, store, first, first + n);
+          } else {
+            DIKKAT_BODY(executor, norm_backward_plain<T>)(shape, tensors, store, first, first + n);
+          }
+        });
+      });
+}
+
+#define DIKKAT_INSTANTIATE(...)                                                                      \
+  template void norm_forward(const Executor&, const NormShape&, const NormForward<__VA_ARGS__>&);    \
+  template void norm_backward(const Executor&, const NormShape&, const NormBackward<__VA_ARGS__>&,   \
+                              std::span<const std::size_t>, Store);
+DIKKAT_INSTANTIATE(float)
+DIKKAT_INSTANTIATE(double)
+DIKKAT_INSTANTIATE(Lanes<float, 8>)
+DIKKAT_INSTANTIATE(Lanes<float, 16>)
+DIKKAT_INSTANTIATE(Lanes<double, 4>)
+#undef DIKKAT_INSTANTIATE
+
+}  // namespace dikkat::kernels
