@@ -2,7 +2,6 @@
 // terminal looks: what happens is told to an Observer.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -16,13 +15,9 @@
 #include "dikkat/models/language_model.h"
 #include "dikkat/text/tokenizer.h"
 #include "dikkat/train/settings.h"
+#include "dikkat/train/stepper.h"
 
 namespace dikkat::train {
-
-// Set by a signal handler (an atomic flag only), polled per micro-batch, in evaluation and in data preparation.
-struct StopRequest {
-  std::atomic<int> signal{0};  // 0, or the number of the first signal
-};
 
 struct StepReport {
   std::uint64_t step = 0;  // from 1

@@ -1,0 +1,80 @@
+#include "dikkat/train/checkpoint_state.h"
+
+#include <cmath>
+
+#include "dikkat/base/error.h"
+#include "dikkat/base/json.h"
+#include "dikkat/base/version.h"
+#include "dikkat/train/manifest.h"
+
+namespace dikkat::train {
+namespace {
+
+const std::vector<std::string>& keys() {
+  static const std::vector<std::string> names{"version",
+                                              "program",
+                                              "step",
+                                              "model",
+                                              "settings",
+                                              "tokenizer_fingerprint",
+                                              "text_fingerprint",
+                                              "best_validation_loss_nats",
+                                              "best_step",
+                                              "evaluations_since_best",
+                                              "skipped_nonfinite",
+                                              "loss_tail"};
+  return names;
+}
+
+Json finite_list(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double value : values) {
+    if (std::isfinite(value)) list.push(value);
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string state_text(const CheckpointState& state) {
+  Json json = Json::object();
+  json.set("version", kCheckpointVersion);
+  json.set("program", version().number);
+  json.set("step", state.step);
+  json.set("model", to_json(state.model));
+  json.set("settings", to_json(state.settings));
+  json.set("tokenizer_fingerprint", state.tokenizer_fingerprint);
+  json.set("text_fingerprint", state.text_fingerprint);
+  json.set("best_validation_loss_nats",
+           state.best_validation_loss_nats ? Json(*state.best_validation_loss_nats) : Json());
+  json.set("best_step", state.best_step);
+  json.set("evaluations_since_best", state.evaluations_since_best);
+  json.set("skipped_nonfinite", state.skipped_nonfinite);
+  json.set("loss_tail", finite_list(state.loss_tail));
+  return text_of(json, JsonLayout::indented);
+}
+
+CheckpointState state_from(std::string_view text, const std::string& file) {
+  const Json json = parse_json(text, file);
+  const JsonAt root(json, file);
+  if (root["version"].count() != kCheckpointVersion) {
+    throw Error(ErrorKind::incompatible, "state of another format version", {.file = file, .key = "version"});
+  }
+  root.allow_only(keys());
+  static_cast<void>(root["program"].string());
+  CheckpointState state;
+  state.step = root["step"].count();
+  state.model = from_json<models::Config>(root["model"]);
+  state.settings = from_json<Settings>(root["settings"]);
+  state.tokenizer_fingerprint = root["tokenizer_fingerprint"].string();
+  state.text_fingerprint = root["text_fingerprint"].string();
+  const JsonAt best = root["best_validation_loss_nats"];
+  if (!best.is_null()) state.best_validation_loss_nats = best.real();
+  state.best_step = root["best_step"].count();
+  state.evaluations_since_best = root["evaluations_since_best"].count();
+  state.skipped_nonfinite = root["skipped_nonfinite"].count();
+  for (const JsonAt& loss : root["loss_tail"].items()) state.loss_tail.push_back(loss.real());
+  return state;
+}
+
+}  // namespace dikkat::train
