@@ -78,19 +78,25 @@ std::byte* Pool::scratch(unsigned worker, std::size_t bytes) {
 }
 
 void Pool::take_parts(unsigned worker) {
-  try {
-    for (;;) {
-      const std::size_t p = next_part_.fetch_add(1, std::memory_order_relaxed);
-      if (p >= parts_) return;
-      call_(job_, p, worker);
+  for (;;) {
+    const std::uint64_t ticket = ticket_.fetch_add(1, std::memory_order_acq_rel);
+    const auto parts = static_cast<std::uint32_t>(ticket >> 32U);
+    const auto part = static_cast<std::uint32_t>(ticket);
+    if (part >= parts) return;
+    if (!failed_.load(std::memory_order_relaxed)) {
+      try {
+        call_(job_, part, worker);
+      } catch (...) {
+        const std::lock_guard<std::mutex> hold(failure_mutex_);
+        if (!failed_.exchange(true)) failure_ = std::current_exception();
+      }
     }
-  } catch (...) {
-    next_part_.store(parts_, std::memory_order_relaxed);
-    const std::lock_guard<std::mutex> hold(failure_mutex_);
-    if (!failure_) failure_ = std::current_exception();
+    if (done_.fetch_add(1, std::memory_order_acq_rel) + 1 == parts) done_.notify_one();
   }
 }
 
+// Done when every part is done, not when every worker has reported: a worker that was asleep, or whose core is taken,
+// misses the job and nobody waits for it.
 void Pool::run_job(std::size_t parts, void* job, Call call) {
   if (threads_ == 1 || parts <= 1) {
     for (std::size_t p = 0; p < parts; ++p) call(job, p, 0);
@@ -98,21 +104,21 @@ void Pool::run_job(std::size_t parts, void* job, Call call) {
   }
   job_ = job;
   call_ = call;
-  parts_ = parts;
-  next_part_.store(0, std::memory_order_relaxed);
-  busy_.store(threads_ - 1, std::memory_order_relaxed);
+  done_.store(0, std::memory_order_relaxed);
+  ticket_.store(std::uint64_t{parts} << 32U, std::memory_order_release);
   generation_.fetch_add(1, std::memory_order_release);
   generation_.notify_all();
   take_parts(0);
-  for (int spin = 0; busy_.load(std::memory_order_acquire) != 0; ++spin) {
+  for (int spin = 0;; ++spin) {
+    const std::uint32_t done = done_.load(std::memory_order_acquire);
+    if (done == parts) break;
     if (spin < kSpins) {
       pause_briefly();
-      continue;
+    } else {
+      done_.wait(done, std::memory_order_acquire);
     }
-    const unsigned left = busy_.load(std::memory_order_acquire);
-    if (left != 0) busy_.wait(left, std::memory_order_acquire);
   }
-  if (failure_) {
+  if (failed_.exchange(false)) {
     std::exception_ptr failure;
     std::swap(failure, failure_);
     std::rethrow_exception(failure);
@@ -120,14 +126,13 @@ void Pool::run_job(std::size_t parts, void* job, Call call) {
 }
 
 void Pool::work(unsigned worker) {
-  unsigned seen = 0;
+  std::uint32_t seen = 0;
   for (;;) {
     for (int spin = 0; spin < kSpins && generation_.load(std::memory_order_acquire) == seen; ++spin) pause_briefly();
     generation_.wait(seen, std::memory_order_acquire);
     seen = generation_.load(std::memory_order_acquire);
     if (stopping_.load()) return;
     take_parts(worker);
-    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
   }
 }
 

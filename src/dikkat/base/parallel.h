@@ -5,8 +5,8 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -54,12 +54,13 @@ class Pool {
   std::vector<std::unique_ptr<Scratch>> scratch_;
   std::vector<std::thread> workers_;
 
+  // Of the present job; read only by who holds a part of it, so that a worker that comes late cannot see them change.
   void* job_ = nullptr;
   Call call_ = nullptr;
-  std::size_t parts_ = 0;
-  alignas(64) std::atomic<std::size_t> next_part_{0};
-  alignas(64) std::atomic<unsigned> generation_{0};  // a new value wakes the workers
-  alignas(64) std::atomic<unsigned> busy_{0};        // workers still in the present job
+  alignas(64) std::atomic<std::uint64_t> ticket_{0};      // number of parts << 32 | next part to take
+  alignas(64) std::atomic<std::uint32_t> done_{0};        // parts finished
+  alignas(64) std::atomic<std::uint32_t> generation_{0};  // a new value wakes the workers
+  std::atomic<bool> failed_{false};                       // the rest of the job is passed over
   std::atomic<bool> stopping_{false};
   std::mutex failure_mutex_;
   std::exception_ptr failure_;

@@ -20,7 +20,7 @@
 // Everything a body calls must itself be inside the region, or it loses the instruction set.
 // No include guard: one per kernel source.
 
-#define HWY_DISABLED_TARGETS (~(HWY_SCALAR | HWY_AVX2 | HWY_AVX3))
+#define HWY_DISABLED_TARGETS (~(HWY_SCALAR | HWY_EMU128 | HWY_AVX2 | HWY_AVX3))
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 
 #define DIKKAT_BODY(executor, ...)                                                        \

@@ -1,12 +1,26 @@
 #include "dikkat/kernels/executor.h"
 
+#include <cpuid.h>
+
 #include "dikkat/base/error.h"
 
 namespace dikkat::kernels {
+namespace {
+
+// clang 16 does not know "f16c" in __builtin_cpu_supports: CPUID leaf 1, ECX bit 29.
+bool has_f16c() {
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & (1U << 29U)) != 0;
+}
+
+}  // namespace
 
 bool supports(InstructionSet set) {
   const bool avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
-                    __builtin_cpu_supports("bmi2") != 0 && __builtin_cpu_supports("f16c") != 0;
+                    __builtin_cpu_supports("bmi2") != 0 && has_f16c();
   if (set == InstructionSet::avx2) return avx2;
   return avx2 && __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
          __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
