@@ -75,7 +75,7 @@ std::optional<std::set<std::string>> linked_folders(const fs::path& cmake_file, 
 
 std::string listed(const std::set<std::string>& names) {
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : " ") + name;
+  for (const std::string& name : names) text.append(text.empty() ? "" : " ").append(name);
   return text.empty() ? "nothing" : text;
 }
 
@@ -112,7 +112,8 @@ class Check {
           continue;
         }
         for (const std::string& seen : sees->second) {
-          if (!below.contains(seen)) report("layers.toml", "`" + folder + "` sees `" + seen + "`, which stands on no lower floor");
+          if (below.contains(seen)) continue;
+          report("layers.toml", std::string("`").append(folder) + "` sees `" + seen + "`, which stands on no lower floor");
         }
       }
       below.insert(floor.begin(), floor.end());

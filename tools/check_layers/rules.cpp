@@ -13,8 +13,9 @@ std::vector<std::string> strings(const toml::node* node, const std::string& key)
   if (array == nullptr) refuse(key + " must be a list of strings");
   std::vector<std::string> result;
   for (const toml::node& element : *array) {
-    if (!element.is_string()) refuse(key + " must be a list of strings");
-    result.push_back(*element.value<std::string>());
+    const toml::value<std::string>* text = element.as_string();
+    if (text == nullptr) refuse(key + " must be a list of strings");
+    result.push_back(text->get());
   }
   return result;
 }
