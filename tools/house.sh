@@ -12,12 +12,10 @@ needs=(
   libhwy-dev           /usr/include/hwy/highway.h
   libfmt-dev           /usr/include/fmt/format.h
   nlohmann-json3-dev   /usr/include/nlohmann/json.hpp
-  libcli11-dev         /usr/include/CLI/CLI.hpp
   libtomlplusplus-dev  /usr/include/toml++/toml.h
   libxxhash-dev        /usr/include/xxhash.h
   libgtest-dev         /usr/include/gtest/gtest.h
   libgmock-dev         /usr/include/gmock/gmock.h
-  libbenchmark-dev     /usr/include/benchmark/benchmark.h
 )
 
 say() { printf '\n== %s\n' "$*"; }

@@ -98,7 +98,9 @@ class Check {
   void report(std::string place, std::string rule) { violations_.push_back({std::move(place), std::move(rule)}); }
   [[nodiscard]] fs::path house() const { return root_ / "src" / "dikkat"; }
   [[nodiscard]] std::string relative(const fs::path& file) const { return fs::relative(file, root_).generic_string(); }
-  [[nodiscard]] std::string folder_of(const fs::path& file) const { return fs::relative(file, house()).begin()->string(); }
+  [[nodiscard]] std::string folder_of(const fs::path& file) const {
+    return fs::relative(file, house()).begin()->string();
+  }
 
   void check_floors() {
     std::set<std::string> below;
@@ -113,7 +115,8 @@ class Check {
         }
         for (const std::string& seen : sees->second) {
           if (below.contains(seen)) continue;
-          report("layers.toml", std::string("`").append(folder) + "` sees `" + seen + "`, which stands on no lower floor");
+          report("layers.toml",
+                 std::string("`").append(folder) + "` sees `" + seen + "`, which stands on no lower floor");
         }
       }
       below.insert(floor.begin(), floor.end());
@@ -125,7 +128,8 @@ class Check {
 
   void check_links(const std::string& folder, const std::set<std::string>& seen) {
     const fs::path cmake_file = house() / folder / "CMakeLists.txt";
-    if (!fs::exists(cmake_file)) return report("layers.toml", "`" + folder + "` has no src/dikkat/" + folder + "/CMakeLists.txt");
+    if (!fs::exists(cmake_file))
+      return report("layers.toml", "`" + folder + "` has no src/dikkat/" + folder + "/CMakeLists.txt");
     const auto linked = linked_folders(cmake_file, folder);
     if (!linked) return report(relative(cmake_file), "no dikkat_folder(" + folder + " ...) here");
     if (*linked != seen) {
@@ -170,7 +174,8 @@ class Check {
       return report(place, "`" + folder + "` may not see `" + target + "` (" + path + ")");
     }
     const Kind target_kind = kind_of("/" + path);
-    if (target_kind == Kind::body && target != folder) report(place, path + " is compiled inside `" + target + "` only");
+    if (target_kind == Kind::body && target != folder)
+      report(place, path + " is compiled inside `" + target + "` only");
     if (target_kind == Kind::body && kind == Kind::header) report(place, "a public header includes a body, " + path);
     if (target_kind == Kind::test && kind != Kind::test) report(place, path + " is for tests");
   }
@@ -186,7 +191,8 @@ class Check {
       if (outside.folders.contains(folder) && outside.kinds.contains(kind)) return;
     }
     if (named) {
-      report(place, "`" + folder + "` may not include " + path + (kind == Kind::header ? " in a public header" : " in this kind of file"));
+      report(place, "`" + folder + "` may not include " + path +
+                        (kind == Kind::header ? " in a public header" : " in this kind of file"));
     } else if (path.find_first_of("./") != path.npos) {
       report(place, path + " is neither a header of the C++ standard nor named in layers.toml");
     }

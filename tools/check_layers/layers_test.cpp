@@ -19,10 +19,12 @@ class Layers : public ::testing::Test {
  protected:
   void SetUp() override {
     root_ = fs::temp_directory_path() /
-            ("layers_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) + "_" + std::to_string(::getpid()));
+            ("layers_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) + "_" +
+             std::to_string(::getpid()));
     write("layers.toml", kRules);
     write("src/dikkat/base/CMakeLists.txt", "dikkat_folder(base PUBLIC Threads::Threads)\n");
-    write("src/dikkat/upper/CMakeLists.txt", "dikkat_folder(upper SEES base\n              PRIVATE library::library)\n");
+    write("src/dikkat/upper/CMakeLists.txt",
+          "dikkat_folder(upper SEES base\n              PRIVATE library::library)\n");
     write("src/dikkat/base/error.h", "#pragma once\n#include <string>\n");
     write("src/dikkat/upper/model.cpp", "#include \"dikkat/base/error.h\"\n#include <fmt/format.h>\n");
   }
@@ -61,7 +63,8 @@ TEST_F(Layers, AHouseInOrderHolds) { EXPECT_THAT(check(), IsEmpty()); }
 
 TEST_F(Layers, AnIncludeUpwardsIsNamedWithItsLine) {
   write("src/dikkat/base/error.cpp", "// first\n#include <vector>\n  #  include \"dikkat/upper/model.h\"\n");
-  EXPECT_THAT(check(), ElementsAre(Violation{"src/dikkat/base/error.cpp:3", "`base` may not see `upper` (dikkat/upper/model.h)"}));
+  EXPECT_THAT(check(), ElementsAre(Violation{"src/dikkat/base/error.cpp:3",
+                                             "`base` may not see `upper` (dikkat/upper/model.h)"}));
 }
 
 TEST_F(Layers, AnIncludeInBracketsCountsToo) {
@@ -90,7 +93,8 @@ TEST_F(Layers, AFolderMayNotSeeItsOwnFloor) {
 
 TEST_F(Layers, LinksThatDifferAreNamed) {
   write("src/dikkat/upper/CMakeLists.txt", "dikkat_folder(upper PRIVATE base)\n");
-  EXPECT_THAT(check(), ElementsAre(Violation{"src/dikkat/upper/CMakeLists.txt", "SEES nothing, but layers.toml has base"}));
+  EXPECT_THAT(check(),
+              ElementsAre(Violation{"src/dikkat/upper/CMakeLists.txt", "SEES nothing, but layers.toml has base"}));
 }
 
 TEST_F(Layers, AFolderOnNoFloorIsNamed) {
@@ -105,7 +109,8 @@ TEST_F(Layers, AFolderThatIsNotThereIsNamed) {
 
 TEST_F(Layers, APublicHeaderIncludesNothingFromOutside) {
   write("src/dikkat/upper/model.h", "#include <fmt/format.h>\n");
-  EXPECT_THAT(check(), ElementsAre(Violation{"src/dikkat/upper/model.h:1", "`upper` may not include fmt/format.h in a public header"}));
+  EXPECT_THAT(check(), ElementsAre(Violation{"src/dikkat/upper/model.h:1",
+                                             "`upper` may not include fmt/format.h in a public header"}));
 }
 
 TEST_F(Layers, AnOutsideHeaderStaysWithItsFolderAndKind) {
@@ -118,8 +123,9 @@ TEST_F(Layers, AnOutsideHeaderStaysWithItsFolderAndKind) {
 
 TEST_F(Layers, AHeaderNamedNowhereIsRefused) {
   write("src/dikkat/base/error.cpp", "#include <zlib.h>\n");
-  EXPECT_THAT(check(), ElementsAre(Violation{"src/dikkat/base/error.cpp:1",
-                                             "zlib.h is neither a header of the C++ standard nor named in layers.toml"}));
+  EXPECT_THAT(check(),
+              ElementsAre(Violation{"src/dikkat/base/error.cpp:1",
+                                    "zlib.h is neither a header of the C++ standard nor named in layers.toml"}));
 }
 
 TEST_F(Layers, AStandardHeaderCanBeForbidden) {

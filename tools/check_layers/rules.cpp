@@ -1,5 +1,6 @@
-#include <stdexcept>
 #include <toml++/toml.h>
+
+#include <stdexcept>
 
 #include "layers.h"
 
@@ -28,7 +29,8 @@ std::set<std::string> string_set(const toml::node* node, const std::string& key)
 }
 
 Kind kind_named(const std::string& name) {
-  static const std::map<std::string, Kind> kKinds = {{"source", Kind::source}, {"body", Kind::body}, {"test", Kind::test}};
+  static const std::map<std::string, Kind> kKinds = {
+      {"source", Kind::source}, {"body", Kind::body}, {"test", Kind::test}};
   const auto found = kKinds.find(name);
   if (found == kKinds.end()) refuse("unknown kind `" + name + "`; known: source, body, test");
   return found->second;
@@ -69,7 +71,8 @@ void read_floors(const toml::table& file, Rules& rules, std::set<std::string>& a
 Rules read_rules(const std::filesystem::path& path) {
   const toml::table file = toml::parse_file(path.string());
   for (const auto& [key, value] : file) {
-    if (key != "floors" && key != "sees" && key != "kinds" && key != "outside") refuse("unknown key `" + std::string(key) + "`");
+    if (key != "floors" && key != "sees" && key != "kinds" && key != "outside")
+      refuse("unknown key `" + std::string(key) + "`");
   }
   Rules rules;
   std::set<std::string> all_folders;

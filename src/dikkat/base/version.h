@@ -6,7 +6,7 @@
 namespace dikkat {
 
 struct Version {
-  std::string_view number;      // "0.1.0", semantic versioning
+  std::string_view number;  // "0.1.0", semantic versioning
   unsigned major = 0;
   unsigned minor = 0;
   unsigned patch = 0;

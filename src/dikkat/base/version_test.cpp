@@ -17,7 +17,8 @@ TEST(Version, CommitIsAFullHashOrUnknown) {
   const std::string_view commit = version().commit;
   if (commit == "unknown") return;
   EXPECT_EQ(commit.size(), 40U);
-  EXPECT_TRUE(std::all_of(commit.begin(), commit.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }));
+  EXPECT_TRUE(std::all_of(commit.begin(), commit.end(),
+                          [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }));
 }
 
 TEST(Version, FlagsKeepTheLawOfBits) {
