@@ -12,21 +12,22 @@
 
 namespace dikkat::data {
 
-// R packed rows: inputs (R), targets (R), the id that follows each input. See kernels/rows.h.
+// B samples in R packed rows: inputs (R), targets (R), the id that follows each input, lengths (B). See kernels/rows.h.
 struct Batch {
   std::vector<text::Token> inputs;
   std::vector<std::int32_t> targets;
+  std::vector<std::size_t> lengths;
   kernels::Rows rows;
 };
 
-// Training windows: sample s of step t starts at below(stream(seed, "sampler"), {s, 0, t low, t high}, n - context), so a
-// step's windows depend on nothing but (seed, t, s). Fills samples [first, first + count) of the step; keeps the
-// batch's memory.
+// Training windows: sample s of step t starts at below(stream(seed, "sampler"), {s, 0, t low, t high}, n - context), so
+// a step's windows depend on nothing but (seed, t, s); n tokens have n - context windows of context + 1. Fills samples
+// [first, first + count) of the step; keeps the batch's memory. At least context + 1 tokens are needed (check_windows).
 void training_batch(std::span<const text::Token> tokens, std::size_t context, random::Stream sampler,
                     std::uint64_t step, std::size_t first, std::size_t count, Batch& batch);
 
-// Evaluation windows of `context` inputs that do not overlap; the last, shorter one counts. Every token but the first is
-// a target once.
+// Evaluation windows of `context` inputs that do not overlap; the last, shorter one counts. Every token but the first
+// is a target once. context >= 1.
 struct EvaluationWindows {
   std::span<const text::Token> tokens;
   std::size_t context = 1;

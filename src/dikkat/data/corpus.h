@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dikkat/text/tokenizer.h"
@@ -17,13 +19,16 @@ enum class Split : std::uint8_t { train, validation, all };
 struct Corpus {
   std::vector<text::Token> tokens;
   std::size_t train_count = 0;  // floor(0.9 n)
-  std::string fingerprint;      // 32 hex digits: XXH3-128 over the texts' bytes, joined in order, each preceded by its length
+  std::string fingerprint;      // see Texts::fingerprint
 
   [[nodiscard]] std::span<const text::Token> part(Split split) const;
 };
 
-// The texts as they stand (cleaned for the character tokenizer), in memory together. "-" is standard input. Error{io},
-// Error{malformed} as MappedFile and clean_text; Error{malformed} when all are empty.
+// The texts in memory together, cleaned for the character tokenizer (see clean_text) or as they are. "-" is standard
+// input, once. Error{io}, Error{malformed} as MappedFile and clean_text; Error{malformed} when all are empty;
+// Error{limit} for more than kLargestStandardInput bytes of standard input.
+inline constexpr std::size_t kLargestStandardInput = std::size_t{4} << 30U;
+
 class Texts {
  public:
   enum class Cleaning : std::uint8_t { characters, none };
@@ -32,6 +37,12 @@ class Texts {
   Texts(Texts&&) noexcept;
 
   [[nodiscard]] const std::vector<std::string_view>& views() const;
+  // The bytes of text `index` before any cleaning (what of standard input is to be kept, for instance).
+  [[nodiscard]] std::string_view raw(std::size_t index) const;
+  // What errors call text `index`: its path, or "standard input".
+  [[nodiscard]] const std::string& name(std::size_t index) const;
+  // 32 hex digits: XXH3-128 over the raw bytes of all texts in order, each preceded by its length as 64-bit
+  // little-endian. Names do not enter.
   [[nodiscard]] std::string fingerprint() const;
 
  private:
@@ -44,8 +55,8 @@ class Texts {
 [[nodiscard]] std::unique_ptr<text::Tokenizer> character_tokenizer_of(const Texts& texts);
 [[nodiscard]] Corpus tokenized(const Texts& texts, const text::Tokenizer& tokenizer);
 
-// Before step 0: Error{malformed} when a training window (context + 1 tokens) does not fit the training part or the
-// validation part has no window, naming the largest context that works.
-void check_windows(const Corpus& corpus, std::size_t context);
+// Before step 0: a window is context + 1 tokens, and one must fit the training part and one the validation part.
+// Error{malformed} naming the largest context that works, if any does; `name` is what the error calls the text.
+void check_windows(const Corpus& corpus, std::size_t context, const std::string& name = {});
 
 }  // namespace dikkat::data
