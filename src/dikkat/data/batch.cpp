@@ -37,10 +37,14 @@ void training_batch(std::span<const text::Token> tokens, std::size_t context, ra
   }
   clear(batch);
   for (std::size_t sample = first; sample < first + count; ++sample) {
-    const std::uint64_t start = random::below(sampler, window_counter(sample, step), tokens.size() - context);
+    const std::uint64_t start = window_start(tokens.size() - context, sampler, step, sample);
     append_window(tokens.subspan(start, context + 1), batch);
   }
   batch.rows.lay_out(batch.lengths, context, first);
+}
+
+std::uint64_t window_start(std::size_t windows, random::Stream sampler, std::uint64_t step, std::size_t sample) {
+  return random::below(sampler, window_counter(sample, step), windows);
 }
 
 void EvaluationWindows::fill(std::size_t first, std::size_t windows, Batch& batch) const {

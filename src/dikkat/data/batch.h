@@ -26,6 +26,10 @@ struct Batch {
 void training_batch(std::span<const text::Token> tokens, std::size_t context, random::Stream sampler,
                     std::uint64_t step, std::size_t first, std::size_t count, Batch& batch);
 
+// Where sample `sample` of step `step` starts, of so many windows.
+[[nodiscard]] std::uint64_t window_start(std::size_t windows, random::Stream sampler, std::uint64_t step,
+                                         std::size_t sample);
+
 // Evaluation windows of `context` inputs that do not overlap; the last, shorter one counts. Every token but the first
 // is a target once. context >= 1.
 struct EvaluationWindows {

@@ -35,6 +35,8 @@ struct CheckpointState {
   std::optional<double> best_validation_loss_nats;
   std::uint64_t best_step = 0;
   std::uint64_t evaluations_since_best = 0;
+  std::uint64_t evaluated_step = 0;  // of the last evaluation, so that one cut short is made when the run goes on
+  std::optional<double> validation_loss_nats;  // of that evaluation
   std::uint64_t skipped_nonfinite = 0;
   std::vector<double> loss_tail;  // of the last steps, newest last, finite ones only
 

@@ -21,6 +21,8 @@ const std::vector<std::string>& keys() {
                                               "best_validation_loss_nats",
                                               "best_step",
                                               "evaluations_since_best",
+                                              "evaluated_step",
+                                              "validation_loss_nats",
                                               "skipped_nonfinite",
                                               "loss_tail"};
   return names;
@@ -49,6 +51,8 @@ std::string state_text(const CheckpointState& state) {
            state.best_validation_loss_nats ? Json(*state.best_validation_loss_nats) : Json());
   json.set("best_step", state.best_step);
   json.set("evaluations_since_best", state.evaluations_since_best);
+  json.set("evaluated_step", state.evaluated_step);
+  json.set("validation_loss_nats", state.validation_loss_nats ? Json(*state.validation_loss_nats) : Json());
   json.set("skipped_nonfinite", state.skipped_nonfinite);
   json.set("loss_tail", finite_list(state.loss_tail));
   return text_of(json, JsonLayout::indented);
@@ -72,6 +76,9 @@ CheckpointState state_from(std::string_view text, const std::string& file) {
   if (!best.is_null()) state.best_validation_loss_nats = best.real();
   state.best_step = root["best_step"].count();
   state.evaluations_since_best = root["evaluations_since_best"].count();
+  state.evaluated_step = root["evaluated_step"].count();
+  const JsonAt validation = root["validation_loss_nats"];
+  if (!validation.is_null()) state.validation_loss_nats = validation.real();
   state.skipped_nonfinite = root["skipped_nonfinite"].count();
   for (const JsonAt& loss : root["loss_tail"].items()) state.loss_tail.push_back(loss.real());
   return state;

@@ -41,6 +41,10 @@ void WindowSource::fill(std::uint64_t t, std::size_t first, std::size_t count, d
   data::training_batch(tokens_, context_, sampler_, t, first, count, batch);
 }
 
+std::uint64_t WindowSource::start_of(std::uint64_t t, std::size_t sample) const {
+  return data::window_start(tokens_.size() - context_, sampler_, t, sample);
+}
+
 optim::OptimizerSettings optimizer_settings(const Settings& settings) {
   return {.rule = settings.optimizer == OptimizerKind::sgd ? optim::Rule::sgd : optim::Rule::adam,
           .momentum = settings.momentum,

@@ -39,6 +39,8 @@ class WindowSource final : public BatchSource {
  public:
   WindowSource(std::span<const text::Token> tokens, std::size_t context, std::uint64_t seed);
   void fill(std::uint64_t t, std::size_t first, std::size_t count, data::Batch& batch) override;
+  // First token of sample `sample` of step t.
+  [[nodiscard]] std::uint64_t start_of(std::uint64_t t, std::size_t sample) const;
 
  private:
   std::span<const text::Token> tokens_;

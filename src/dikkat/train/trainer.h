@@ -14,6 +14,7 @@
 #include "dikkat/kernels/executor.h"
 #include "dikkat/models/language_model.h"
 #include "dikkat/text/tokenizer.h"
+#include "dikkat/train/estimate.h"
 #include "dikkat/train/settings.h"
 #include "dikkat/train/stepper.h"
 
@@ -54,21 +55,6 @@ struct Outcome {
   std::optional<double> validation_loss_nats;
   std::string weights_sha256;
 };
-
-// What a run is, apart from its weights.
-struct RunSpec {
-  models::Config model;
-  Settings settings;
-  Conduct conduct;
-};
-
-// Estimated before the first step.
-struct Estimate {
-  std::size_t memory_bytes = 0;    // peak
-  std::size_t checkpoint_bytes = 0;  // one checkpoint
-  double operations_per_step = 0;  // floating-point operations
-};
-[[nodiscard]] Estimate estimate(const RunSpec& spec);
 
 // Trains a new run in folder `run` (which must not exist), or goes on with an existing one exactly where its newest
 // good checkpoint stands. The finished weights are the same to the bit either way.

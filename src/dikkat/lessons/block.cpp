@@ -1,0 +1,238 @@
+#include "dikkat/lessons/block.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "dikkat/autograd/tape.h"
+#include "dikkat/kernels/elementwise.h"
+#include "dikkat/kernels/norm.h"
+#include "dikkat/lessons/published_generator.h"
+#include "dikkat/models/book_layout.h"
+#include "dikkat/train/stepper.h"
+
+namespace dikkat::lessons {
+namespace {
+
+constexpr std::string_view kAlphabet = " .abcçdefgğhıiklmnoöprsştuüvyz";
+constexpr std::string_view kText = ".damlaya damlaya göl olur.acele işe şeytan karışır.";
+constexpr std::size_t kWindow = 16;
+constexpr std::array<std::size_t, 2> kWindowStarts = {0, 20};
+constexpr std::size_t kVocabulary = 30;
+
+// Ids in the stated order of the alphabet (the character tokenizer would sort by code point).
+std::vector<text::Token> ids_of(std::string_view text) {
+  std::vector<std::string> alphabet;
+  const auto split = [](std::string_view from) {
+    std::vector<std::string> parts;
+    for (const char byte : from) {
+      if ((static_cast<unsigned char>(byte) & 0xC0U) == 0x80U) {
+        parts.back() += byte;
+      } else {
+        parts.emplace_back(1, byte);
+      }
+    }
+    return parts;
+  };
+  alphabet = split(kAlphabet);
+  std::vector<text::Token> ids;
+  for (const std::string& character : split(text)) {
+    ids.push_back(static_cast<text::Token>(std::find(alphabet.begin(), alphabet.end(), character) - alphabet.begin()));
+  }
+  return ids;
+}
+
+models::Config config_of(models::Residuals residuals) {
+  models::Config config = train::preset_named("kucuk").model;
+  config.vocabulary = kVocabulary;
+  config.residuals = residuals;
+  return config;
+}
+
+// The same batch at every step.
+class OneBatch final : public train::BatchSource {
+ public:
+  void fill(std::uint64_t /*t*/, std::size_t /*first*/, std::size_t /*count*/, data::Batch& batch) override {
+    if (batch.inputs.empty()) batch = block_lesson_batch();
+  }
+};
+
+std::array<NormRow, 3> norm_rows(const kernels::Executor& executor) {
+  constexpr std::array<std::array<double, 4>, 3> kRows = {{{2, 4, 6, 8}, {100, 101, 99, 100}, {-3, 0, 0, 3}}};
+  std::array<NormRow, 3> rows{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    NormRow& row = rows[i];
+    row.before = kRows[i];
+    double mean = 0;
+    double rstd = 0;
+    kernels::norm_forward<double>(executor, {.rows = 1, .columns = 4},
+                                  {.x = row.before.data(),
+                                   .gain = nullptr,
+                                   .bias = nullptr,
+                                   .y = row.after.data(),
+                                   .mean = &mean,
+                                   .rstd = &rstd});
+    row.mean = kernels::sum<double>(executor, row.after.data(), 4) / 4;
+    row.deviation = std::sqrt(kernels::sum_of_squares<double>(executor, row.after.data(), 4) / 4);
+  }
+  return rows;
+}
+
+ParameterTable parameter_table(const models::LanguageModel& model) {
+  const models::Config& c = model.config();
+  const std::size_t d = c.width;
+  return {.embeddings = c.vocabulary * d + c.context * d,
+          .attention = c.layers * (4 * d * d),
+          .mlp = c.layers * (d * 4 * d + 4 * d + 4 * d * d + d),
+          .norms = c.layers * (4 * d) + 2 * d,
+          .output = d * c.vocabulary + c.vocabulary,
+          .counted = model.parameters().count()};
+}
+
+// Rows whose largest logit is the target's.
+std::size_t predicted(const kernels::Executor& executor, const models::LanguageModel& model) {
+  const data::Batch batch = block_lesson_batch();
+  Context context{.executor = executor, .memory = heap(), .rows = &batch.rows};
+  const Tensor logits = model.forward(context, batch.inputs).value;
+  std::size_t right = 0;
+  for (std::size_t r = 0; r < batch.inputs.size(); ++r) {
+    const double* row = logits.data<double>() + r * kVocabulary;
+    if (std::max_element(row, row + kVocabulary) - row == batch.targets[r]) ++right;
+  }
+  return right;
+}
+
+// "-0.00" is printed as "0.00".
+std::string rounded(double value, int decimals) {
+  std::string text = fmt::format("{:.{}f}", value, decimals);
+  if (text.find_first_not_of("-0.") == std::string::npos && text[0] == '-') text.erase(0, 1);
+  return text;
+}
+
+// A row as the book prints lists of numbers: shortest decimals, at least one.
+std::string listed(const std::array<double, 4>& row, int decimals) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    std::string number = rounded(row[i], decimals);
+    while (number.back() == '0' && number[number.size() - 2] != '.') number.pop_back();
+    text += (i == 0 ? "" : ", ") + number;
+  }
+  return text + "]";
+}
+
+bool printed_step(std::size_t step) { return step == 1 || step % 30 == 0; }
+
+}  // namespace
+
+models::LanguageModel block_lesson_model(models::Residuals residuals) {
+  models::LanguageModel model(config_of(residuals), DType::f64, nn::ParameterStore::Gradients::kept);
+  Pool pool(1);
+  model.initialise({pool}, 0);  // ones and zeros; what the book draws is drawn next
+  PublishedGenerator generator(5);
+  for (const models::BookTensor& tensor : models::book_layout(model, models::BookOrder::construction)) {
+    if (tensor.scale == 0) continue;
+    const Tensor values = Tensor::empty(tensor.value.shape(), DType::f64);
+    for (double& value : values.span<double>()) value = generator.bell() * 2.0 * tensor.scale;
+    tensor.value.assign(values);
+  }
+  return model;
+}
+
+data::Batch block_lesson_batch() {
+  const std::vector<text::Token> ids = ids_of(kText);
+  data::Batch batch;
+  for (const std::size_t start : kWindowStarts) {
+    for (std::size_t t = 0; t < kWindow; ++t) {
+      batch.inputs.push_back(ids[start + t]);
+      batch.targets.push_back(static_cast<std::int32_t>(ids[start + t + 1]));
+    }
+  }
+  const std::array<std::size_t, 2> lengths = {kWindow, kWindow};
+  batch.rows.lay_out(lengths, kWindow);
+  return batch;
+}
+
+BlockLesson block_lesson(const kernels::Executor& executor, models::Residuals residuals, std::size_t steps) {
+  const models::LanguageModel model = block_lesson_model(residuals);
+  BlockLesson lesson;
+  lesson.norm_rows = norm_rows(executor);
+  lesson.parameters = parameter_table(model);
+  lesson.residuals = residuals;
+
+  const train::Settings& settings = train::preset_named("kucuk").settings;
+  optim::Optimizer optimizer(model.parameters(), train::optimizer_settings(settings));
+  train::Stepper stepper(model, optimizer, settings, executor);
+  OneBatch batch;
+  const train::StopRequest never;
+  for (std::uint64_t t = 1; t <= steps; ++t) {
+    const train::Measured measured = stepper.measure(t, batch, never);
+    lesson.losses.push_back(measured.loss_nats);
+    stepper.update(t, measured);
+  }
+  lesson.final_loss = stepper.measure(steps + 1, batch, never).loss_nats;
+  lesson.predicted = predicted(executor, model);
+  return lesson;
+}
+
+std::string as_published(const BlockLesson& lesson) {
+  std::string text = "A) Katman normalleştirme öncesi ve sonrası:\n";
+  for (const NormRow& row : lesson.norm_rows) {
+    text += fmt::format("   {}  →  {}   (ortalama {}, sapma {})\n", listed(row.before, 1), listed(row.after, 2),
+                        rounded(row.mean, 2), rounded(row.deviation, 2));
+  }
+  const ParameterTable& p = lesson.parameters;
+  text += "\nB) Küçük GPT (2 katman, 4 kafa, 32 boyut, 16 karakter bağlam):\n";
+  text += fmt::format("   Karakter ve konum gömmeleri : {:6}\n", p.embeddings);
+  text += fmt::format("   Dikkat (Q, K, V, çıkış)     : {:6}\n", p.attention);
+  text += fmt::format("   İleri besleme ağları        : {:6}\n", p.mlp);
+  text += fmt::format("   Katman normalleştirmeler    : {:6}\n", p.norms);
+  text += fmt::format("   Çıkış katmanı               : {:6}\n", p.output);
+  text += fmt::format("   Toplam                      : {:6}   (model.ParametreAdedi = {})\n", p.total(), p.counted);
+  text += "\nC) İki pencerelik tek bir yığını ezberleme:\n";
+  for (std::size_t step = 1; step <= lesson.losses.size(); ++step) {
+    if (printed_step(step)) text += fmt::format("   Adım {:3}: kayıp {:.4f}\n", step, lesson.losses[step - 1]);
+  }
+  return text;
+}
+
+std::string explained(const BlockLesson& lesson) {
+  std::string text = "A) Layer norm takes away a row's mean and size and keeps its differences\n";
+  for (const NormRow& row : lesson.norm_rows) {
+    text += fmt::format("   {:28}  ->  {:28}  mean {}, deviation {}\n", listed(row.before, 1), listed(row.after, 2),
+                        rounded(row.mean, 2), rounded(row.deviation, 2));
+  }
+  const ParameterTable& p = lesson.parameters;
+  text += fmt::format("\nB) Where the {} parameters are (the model counts {})\n", p.total(), p.counted);
+  const auto part = [&](const char* name, std::size_t count) {
+    const double share = static_cast<double>(count) / static_cast<double>(p.total());
+    text += fmt::format("   {:<24}{:>6}  {:>4.1f} %  {}\n", name, count, 100 * share,
+                        std::string(static_cast<std::size_t>(std::lround(40 * share)), '#'));
+  };
+  part("embeddings", p.embeddings);
+  part("attention", p.attention);
+  part("feed-forward networks", p.mlp);
+  part("norms", p.norms);
+  part("output layer", p.output);
+
+  const char* how = lesson.residuals == models::Residuals::on ? "" : ", without residual connections";
+  text += fmt::format("\nC) Memorising one batch of two windows{}: loss in nats, a bar of log10\n", how);
+  for (std::size_t step = 1; step <= lesson.losses.size(); ++step) {
+    if (!printed_step(step)) continue;
+    const double loss = lesson.losses[step - 1];
+    const double length = 12 * (std::log10(std::max(loss, 1e-4)) + 4);
+    text += fmt::format("   step {:3}  {:.4f}  {}\n", step, loss,
+                        std::string(static_cast<std::size_t>(std::max(1.0, length)), '#'));
+  }
+  text += fmt::format("   Afterwards {} of 32 next characters are predicted.\n", lesson.predicted);
+  if (lesson.residuals == models::Residuals::on) {
+    text +=
+        "   A model that cannot memorise two windows has a bug; a long training would be in vain.\n"
+        "   Now take the residual connections away: dikkat lesson block --no-residual\n";
+  } else {
+    text += "   With residual connections the loss is below 0.01 by step 30: they keep the gradient's path short.\n";
+  }
+  return text;
+}
+
+}  // namespace dikkat::lessons

@@ -1,0 +1,56 @@
+// The lesson on the transformer block (document "Bölüm 7 - Transformer bloğu"): A) what layer norm does, B) where the
+// parameters of a small GPT are, C) can it memorise one batch? The exercise: the same without residuals.
+//
+// The book's own generator is not known, so the start is a stated one: the document on heads' generator (a 32-bit
+// finaliser, then the linear congruence 1664525 x + 1013904223) with seed 5, value = (u + u + u - 1.5) * 2 * scale, in the constructor's order,
+// alphabet " .abcçdefgğhıiklmnoöprsştuüvyz". Everything in double.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "dikkat/data/batch.h"
+#include "dikkat/kernels/executor.h"
+#include "dikkat/models/language_model.h"
+
+namespace dikkat::lessons {
+
+struct NormRow {
+  std::array<double, 4> before;
+  std::array<double, 4> after;
+  double mean;       // of after
+  double deviation;  // root mean square of after
+};
+
+struct ParameterTable {
+  std::size_t embeddings, attention, mlp, norms, output;  // by hand
+  std::size_t counted;                                    // by the model
+  [[nodiscard]] std::size_t total() const { return embeddings + attention + mlp + norms + output; }
+};
+
+struct BlockLesson {
+  std::array<NormRow, 3> norm_rows;
+  ParameterTable parameters;
+  models::Residuals residuals = models::Residuals::on;
+  std::vector<double> losses;  // 150, before each update
+  double final_loss = 0;       // after the last
+  std::size_t predicted = 0;   // next characters greedily predicted right after training, of 32
+};
+
+inline constexpr std::size_t kBlockLessonSteps = 150;
+
+[[nodiscard]] BlockLesson block_lesson(const kernels::Executor& executor, models::Residuals residuals,
+                                       std::size_t steps = kBlockLessonSteps);
+
+// The document's layout with its Turkish labels, and this run's figures.
+[[nodiscard]] std::string as_published(const BlockLesson& lesson);
+// In English, with a picture.
+[[nodiscard]] std::string explained(const BlockLesson& lesson);
+
+// The lesson's model with its stated start, and its one batch of two windows: for tests and for looking inside.
+[[nodiscard]] models::LanguageModel block_lesson_model(models::Residuals residuals);
+[[nodiscard]] data::Batch block_lesson_batch();
+
+}  // namespace dikkat::lessons

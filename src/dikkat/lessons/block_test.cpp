@@ -1,0 +1,183 @@
+// The chapter against its oracle: tests/golden/kucukgpt_oracle.json, made by oracle_kucukgpt.py beside it (PyTorch in
+// double, automatic gradients).
+#include "dikkat/lessons/block.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "dikkat/base/file.h"
+#include "dikkat/base/json.h"
+#include "dikkat/models/book_layout.h"
+#include "dikkat/train/stepper.h"
+
+namespace dikkat::lessons {
+namespace {
+
+const Json& oracle() {
+  static const Json json = [] {
+    const std::string file = DIKKAT_SOURCE_DIR "/tests/golden/kucukgpt_oracle.json";
+    return parse_json(read_small_file(file, 1U << 20U), file);
+  }();
+  return json;
+}
+JsonAt at(std::string_view key) { return JsonAt(oracle(), "oracle")[key]; }
+
+std::vector<double> reals(const JsonAt& list) {
+  std::vector<double> values;
+  for (const JsonAt& item : list.items()) values.push_back(item.real());
+  return values;
+}
+
+class BlockLessonTest : public ::testing::Test {
+ protected:
+  Tensor logits(const models::LanguageModel& model, const data::Batch& batch) {
+    Context context{.executor = executor_, .memory = heap(), .rows = &batch.rows};
+    return model.forward(context, batch.inputs).value;
+  }
+
+  Pool pool_{1};
+  kernels::Executor executor_{pool_};
+};
+
+TEST_F(BlockLessonTest, StartsWhereTheOracleStarts) {
+  const models::LanguageModel model = block_lesson_model(models::Residuals::on);
+  const auto tensors = models::book_layout(model);
+  const auto expected = at("tensors").items();
+  ASSERT_EQ(tensors.size(), 54U);
+  ASSERT_EQ(expected.size(), 54U);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    EXPECT_EQ(tensors[i].name, expected[i]["name"].string());
+    const Tensor flat = tensors[i].value.clone();
+    const auto first = reals(expected[i]["first"]);
+    for (std::size_t j = 0; j < first.size(); ++j) EXPECT_EQ(flat.data<double>()[j], first[j]) << tensors[i].name;
+  }
+}
+
+TEST_F(BlockLessonTest, LogitsAreTheOracles) {
+  const models::LanguageModel model = block_lesson_model(models::Residuals::on);
+  const Tensor seen = logits(model, block_lesson_batch());
+  const auto first = reals(at("logits_row0"));
+  const auto last = reals(at("logits_row31"));
+  for (std::size_t v = 0; v < 30; ++v) {
+    EXPECT_NEAR(seen.data<double>()[v], first[v], 1e-9);
+    EXPECT_NEAR(seen.data<double>()[31 * 30 + v], last[v], 1e-9);
+  }
+}
+
+TEST_F(BlockLessonTest, FirstGradientsAreTheOracles) {
+  const models::LanguageModel model = block_lesson_model(models::Residuals::on);
+  const train::Settings& settings = train::preset_named("kucuk").settings;
+  optim::Optimizer optimizer(model.parameters(), train::optimizer_settings(settings));
+  train::Stepper stepper(model, optimizer, settings, executor_);
+  class Source final : public train::BatchSource {
+    void fill(std::uint64_t, std::size_t, std::size_t, data::Batch& batch) override { batch = block_lesson_batch(); }
+  } source;
+  const train::StopRequest never;
+  (void)stepper.measure(1, source, never);
+  const auto gradients = models::book_gradients(model);
+  const auto expected = at("grad_step1").items();
+  ASSERT_EQ(gradients.size(), expected.size());
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    const Tensor flat = gradients[i].value.clone();
+    const double* g = flat.data<double>();
+    const double largest = expected[i]["absmax"].real();
+    const double tolerance = 1e-9 * largest;
+    const auto first = reals(expected[i]["first"]);
+    for (std::size_t j = 0; j < first.size(); ++j) EXPECT_NEAR(g[j], first[j], tolerance) << gradients[i].name;
+    double sum = 0;
+    double squares = 0;
+    double seen_largest = 0;
+    for (std::size_t j = 0; j < flat.count(); ++j) {
+      sum += g[j];
+      squares += g[j] * g[j];
+      seen_largest = std::max(seen_largest, std::abs(g[j]));
+    }
+    const double size = static_cast<double>(flat.count());
+    EXPECT_NEAR(seen_largest, largest, tolerance) << gradients[i].name;
+    EXPECT_NEAR(sum, expected[i]["sum"].real(), tolerance * size) << gradients[i].name;
+    EXPECT_NEAR(squares, expected[i]["sumsq"].real(), tolerance * largest * size) << gradients[i].name;
+  }
+  // Finite differences as the oracle took them: step 1e-6, so some eight digits.
+  for (const JsonAt& check : at("finite_difference_check").items()) {
+    const auto found = std::find_if(gradients.begin(), gradients.end(),
+                                    [&](const models::BookTensor& t) { return t.name == check["name"].string(); });
+    ASSERT_NE(found, gradients.end());
+    const Tensor flat = found->value.clone();
+    const double seen = flat.data<double>()[check["index"].count()];
+    EXPECT_NEAR(seen, check["autograd"].real(), 1e-12);
+    EXPECT_NEAR(seen, check["finite_difference"].real(), 1e-8);
+  }
+}
+
+TEST_F(BlockLessonTest, HundredAndFiftyLossesAreTheOracles) {
+  const BlockLesson lesson = block_lesson(executor_, models::Residuals::on);
+  const auto expected = reals(at("loss"));
+  ASSERT_EQ(lesson.losses.size(), 150U);
+  for (std::size_t i = 0; i < 150; ++i) EXPECT_NEAR(lesson.losses[i], expected[i], 1e-9) << "step " << i + 1;
+  EXPECT_NEAR(lesson.final_loss, at("loss_after_150").real(), 1e-9);
+  EXPECT_EQ(lesson.predicted, 32U);
+}
+
+// Without residuals a start changed by 1e-15 moves the late losses by 2e-6.
+TEST_F(BlockLessonTest, WithoutResidualsTheOraclesLossesToo) {
+  const BlockLesson lesson = block_lesson(executor_, models::Residuals::off);
+  const auto expected = reals(at("no_residual_loss"));
+  for (std::size_t i = 0; i < 150; ++i) {
+    EXPECT_NEAR(lesson.losses[i], expected[i], i < 60 ? 1e-9 : 1e-4) << "step " << i + 1;
+  }
+}
+
+TEST_F(BlockLessonTest, NormRowsAreExact) {
+  const BlockLesson lesson = block_lesson(executor_, models::Residuals::on, 0);
+  EXPECT_NEAR(lesson.norm_rows[0].after[3], 1.3416394448610998, 1e-15);
+  EXPECT_NEAR(lesson.norm_rows[0].after[2], 0.4472131482870333, 1e-15);
+  EXPECT_NEAR(lesson.norm_rows[1].after[1], 1.4141994204496, 1e-12);
+  EXPECT_NEAR(lesson.norm_rows[2].after[3], 1.4142119910273114, 1e-15);
+  EXPECT_NEAR(lesson.norm_rows[0].deviation, 0.999999, 1e-6);
+  EXPECT_NEAR(lesson.norm_rows[1].deviation, 0.99999, 1e-6);
+}
+
+// Part C of the book hangs on a generator it does not give; A and B are its text.
+TEST_F(BlockLessonTest, PartsAAndBArePrintedAsPublished) {
+  const std::string text = as_published(block_lesson(executor_, models::Residuals::on, 1));
+  const std::string parts = text.substr(0, text.find("   Adım"));
+  EXPECT_EQ(parts, read_small_file(DIKKAT_SOURCE_DIR "/tests/golden/block_lesson_parts_a_b.txt", 4096));
+}
+
+// Changing character 10 of window 1 changes its rows 10 to 15 and nothing else.
+TEST_F(BlockLessonTest, ALaterCharacterChangesNoEarlierRow) {
+  const models::LanguageModel model = block_lesson_model(models::Residuals::on);
+  data::Batch batch = block_lesson_batch();
+  const Tensor before = logits(model, batch).clone();
+  batch.inputs[10] = (batch.inputs[10] + 1) % 30;
+  const Tensor after = logits(model, batch);
+  std::vector<std::uint64_t> changed;
+  for (std::size_t r = 0; r < 32; ++r) {
+    const bool equal = std::equal(before.data<double>() + r * 30, before.data<double>() + (r + 1) * 30,
+                                  after.data<double>() + r * 30);
+    if (!equal) changed.push_back(r);
+  }
+  std::vector<std::uint64_t> expected;
+  for (const JsonAt& row : at("causality_rows_changed").items()) expected.push_back(row.count());
+  EXPECT_EQ(changed, expected);
+}
+
+TEST_F(BlockLessonTest, StackedWindowsEqualSingleOnesToTheBit) {
+  const models::LanguageModel model = block_lesson_model(models::Residuals::on);
+  const data::Batch both = block_lesson_batch();
+  const Tensor stacked = logits(model, both);
+  for (std::size_t w = 0; w < 2; ++w) {
+    data::Batch one;
+    one.inputs.assign(both.inputs.begin() + static_cast<std::ptrdiff_t>(16 * w),
+                      both.inputs.begin() + static_cast<std::ptrdiff_t>(16 * (w + 1)));
+    const std::array<std::size_t, 1> lengths = {16};
+    one.rows.lay_out(lengths, 16);
+    const Tensor alone = logits(model, one);
+    EXPECT_TRUE(std::equal(alone.data<double>(), alone.data<double>() + 16 * 30, stacked.data<double>() + w * 16 * 30));
+  }
+}
+
+}  // namespace
+}  // namespace dikkat::lessons
