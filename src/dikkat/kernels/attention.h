@@ -3,7 +3,7 @@
 //
 // For query row i of head h, over the keys j that the mask lets it see, ascending, g = h / (H / G):
 //   s_j = (fma chain over d of q_d * k_jd from zero) * scale        [ALiBi: s_j = fma(slope_h, -|i - j|, s_j)]
-//   m = max s_j;  e_j = exp(s_j - m)
+//   m = max s_j (a zero is +0);  e_j = exp(s_j - m)
 //   Z = 16 partial sums of e_j by absolute key index modulo 16, then the tree (see reduce.h);  r = 1 / Z
 //   p_j = e_j * r;   p'_j = p_j * (dropout keep factor: 0 or 1 / (1 - rate))
 //   out_d = fma chain over j of p'_j * v_jd, from zero
@@ -14,7 +14,8 @@
 //   dq_d = (fma chain over ascending j of ds_j * k_jd from zero) * scale
 //   dk_jd = sum over the group's heads in order, each (fma chain over ascending i of ds_ij * q_id from zero) * scale
 //   dv_jd = sum over the group's heads in order, each a fma chain over ascending i of p'_ij * dout_id from zero
-// A row with nothing to look at has zero output and zero gradients. No T x T matrix is ever stored.
+// (the first head's chain is the sum's first value). A row with nothing to look at has zero output, zero gradients and
+// m = Z = 0. No T x T matrix is ever stored.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +46,7 @@ struct AttentionShape {
   // Samples: query rows of sample b are rows.first_row[b] .. rows.first_row[b+1].
   const Rows* rows = nullptr;
   // Key rows of sample b are key_first_row[b] .. key_first_row[b+1]; empty: the same as the query rows. With S keys
-  // and T queries the queries stand at positions S - T, ..., S - 1 (a cache prefix).
+  // and T queries the queries stand at positions S - T, ..., S - 1 (a cache prefix); where S < T, at 0, ..., T - 1.
   std::span<const std::size_t> key_first_row = {};
   // Dropout on the weights; the draw of (head, query position, key) is that of attention_keep below.
   double dropout = 0.0;
