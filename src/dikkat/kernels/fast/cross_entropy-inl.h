@@ -14,6 +14,19 @@
 HWY_BEFORE_NAMESPACE();
 namespace dikkat::kernels::HWY_NAMESPACE {
 
+// losses holds the targets' logits; the logarithms are taken for a vector of rows at a time. Z is 0 only where there is
+// no target (else one of its terms is 1).
+template <class T>
+HWY_INLINE void cross_entropy_losses(const CrossEntropyForward<T>& t, std::size_t first, std::size_t last) {
+  sweep16<T>(last - first, [&](auto, std::size_t i, const auto& lanes) DIKKAT_INLINE_LAMBDA {
+    const Tag16<T> d;
+    const std::size_t r = first + i;
+    const auto z = lanes.load(t.sum + r);
+    const auto loss = hn::Sub(hn::Add(logarithm(z), lanes.load(t.max + r)), lanes.load(t.losses + r));
+    lanes.store(hn::IfThenElse(hn::Eq(z, hn::Zero(d)), hn::Zero(d), loss), t.losses + r);
+  });
+}
+
 template <class T>
 void cross_entropy_forward_fast(const CrossEntropyForward<T>& t, std::size_t first, std::size_t last) {
   const Tag16<T> d;
@@ -30,8 +43,11 @@ void cross_entropy_forward_fast(const CrossEntropyForward<T>& t, std::size_t fir
       const auto e = exponential(hn::Sub(lanes.load(x + i), m_v));
       z.part[part] = lanes.keep(hn::Add(z.part[part], e), z.part[part]);
     });
-    cross_entropy_finish(t, r, m, z.total());
+    t.max[r] = m;
+    t.sum[r] = z.total();
+    t.losses[r] = x[t.targets[r]];
   }
+  cross_entropy_losses(t, first, last);
 }
 
 // All columns as if none were the target (subtracting zero changes no bit), then the target's by itself.
