@@ -13,6 +13,7 @@
 
 #include "dikkat/base/testing.h"
 #include "dikkat/kernels/maths.h"
+#include "dikkat/kernels/testing.h"
 #include "dikkat/random/streams.h"
 
 namespace dikkat::generate {
@@ -123,7 +124,7 @@ TEST_F(SamplingTest, TheSmallestTemperatureIsGreedyWithoutOverflow) {
 TEST_F(SamplingTest, DrawsFollowTheProbabilities) {
   constexpr std::size_t kDraws = 100'000;
   constexpr std::array<double, 5> kProbs = {1 / 16.0, 8 / 16.0, 2 / 16.0, 4 / 16.0, 1 / 16.0};
-  for (const std::uint64_t seed : {1, 2, 3}) {
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
     const Tokens tokens = draws({.seed = seed}, kHalving, kDraws);
     for (std::size_t token = 0; token < kProbs.size(); ++token) {
       const double p = kProbs[token];
@@ -194,7 +195,7 @@ TEST_F(SamplingTest, EveryDrawEqualsTheDefinition) {
   const std::array<std::size_t, 7> vocabularies = {1, 2, 65, 66, 300, 1000, 5000};
   const std::array<double, 5> top_ps = {1, 0.05, 0.5, 0.95, 0.9999};
   const std::array<double, 4> min_ps = {0, 0.01, 0.2, 1};
-  for (std::uint32_t n = 0; n < 2000; ++n) {
+  for (std::uint32_t n = 0, cases = static_cast<std::uint32_t>(kernels::testing::random_cases(2000)); n < cases; ++n) {
     const auto choose = [&](std::uint32_t which, std::size_t among) {
       return static_cast<std::size_t>(random::below(stream, {n, which, 0, 0}, among));
     };
