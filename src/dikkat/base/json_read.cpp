@@ -48,6 +48,28 @@ std::string reason_of(const nlohmann::json::exception& error) {
   return "not valid JSON: " + label_of(reason);
 }
 
+// Where a run of bytes outside strings (a number, a literal, blanks) grows past any sense: the library would keep a copy
+// of it. Blanks at the end are dropped by the caller.
+std::size_t overlong_run(std::string_view text) {
+  constexpr std::size_t kLongestRun = std::size_t{1} << 20U;
+  bool in_string = false;
+  std::size_t begin = 0;  // of the run
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char byte = text[at];
+    if (byte == '"') {
+      in_string = !in_string;
+      begin = at + 1;
+    } else if (in_string) {
+      if (byte == '\\') ++at;
+    } else if (byte == ',' || byte == ':' || byte == '[' || byte == ']' || byte == '{' || byte == '}') {
+      begin = at + 1;
+    } else if (at - begin > kLongestRun) {
+      return at;
+    }
+  }
+  return std::string_view::npos;
+}
+
 class Events {
  public:
   using binary_t = nlohmann::json::binary_t;
@@ -170,6 +192,7 @@ class Builder final : public JsonHandler {
 }  // namespace
 
 void read_json(std::string_view text, const std::string& file, JsonHandler& handler, const JsonLimits& limits) {
+  if (text.size() <= limits.bytes) text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
   Events events(text, file, handler, limits);
   if (text.size() > limits.bytes) {
     events.throw_at("JSON of " + std::to_string(text.size()) + " bytes; the limit is " + std::to_string(limits.bytes),
@@ -179,6 +202,8 @@ void read_json(std::string_view text, const std::string& file, JsonHandler& hand
   if (text.starts_with("\xEF\xBB\xBF")) events.throw_at("JSON begins with a byte order mark", limits.origin);
   const std::size_t nul = text.find('\0');
   if (nul != std::string_view::npos) events.throw_at("NUL byte in JSON", limits.origin + nul);
+  const std::size_t run = overlong_run(text);
+  if (run != std::string_view::npos) events.throw_at("overlong number or run of blanks in JSON", limits.origin + run);
   nlohmann::json::sax_parse(events.begin(), events.end(), &events);
 }
 

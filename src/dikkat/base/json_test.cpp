@@ -169,6 +169,15 @@ TEST(JsonReader, LimitsOfSizeMembersAndValues) {
   EXPECT_NO_THROW(static_cast<void>(parse_json("[1,2,3]", "f", {.values = 4})));
 }
 
+TEST(JsonReader, OverlongRunsAreRefusedButNotBlanksAtTheEndOrText) {
+  const std::size_t more = (std::size_t{1} << 20U) + 10;
+  EXPECT_THAT(refusal_of("[" + std::string(more, ' ') + "]").message(), HasSubstr("overlong"));
+  EXPECT_THAT(refusal_of("[" + std::string(more, '1') + "]").message(), HasSubstr("overlong"));
+  EXPECT_THAT(refusal_of("[\"\\\"\", " + std::string(more, '1') + "]").message(), HasSubstr("overlong"));
+  EXPECT_NO_THROW(static_cast<void>(parsed("[]" + std::string(more, ' '))));
+  EXPECT_NO_THROW(static_cast<void>(parsed("[\"\\\"" + std::string(more, '1') + "\"]")));
+}
+
 TEST(JsonReader, MessagesDoNotQuoteTheFile) {
   const Error error = refusal_of("[" + std::string(1000000, '#') + "]");
   EXPECT_LT(std::string_view(error.what()).size(), 200U);

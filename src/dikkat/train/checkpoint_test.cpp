@@ -1,0 +1,350 @@
+#include "dikkat/train/checkpoint.h"
+
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <limits>
+#include <random>
+#include <thread>
+
+#include "dikkat/base/hash.h"
+#include "dikkat/base/testing.h"
+#include "dikkat/train/checkpoint_testing.h"
+#include "dikkat/train/temporary.h"
+
+namespace dikkat::train {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using dikkat::testing::error_of;
+using dikkat::testing::TemporaryFolder;
+using testing::checkpoint_of;
+using testing::content_of;
+using testing::expect_equal;
+using testing::flip;
+using testing::names_in;
+using testing::overwrite;
+
+void save_steps(Checkpoints& checkpoints, const std::vector<std::uint64_t>& steps) {
+  for (const std::uint64_t step : steps) checkpoints.save(checkpoint_of(step), Rank::ordinary);
+}
+
+TEST(Checkpoint, ComesBackToTheBit) {
+  const TemporaryFolder run;
+  Checkpoints checkpoints(run.path(), 2);
+  const Checkpoint saved = checkpoint_of(7);
+  checkpoints.save(saved, Rank::ordinary);
+  const LoadedCheckpoint loaded = Checkpoints(run.path(), 2).load();
+  expect_equal(loaded.checkpoint, saved);
+  EXPECT_TRUE(loaded.warnings.empty());
+  EXPECT_THAT(names_in(run.path()), ElementsAre("latest", "step-7"));
+  EXPECT_THAT(names_in(run / "step-7"),
+              ElementsAre("MANIFEST", "optimizer.safetensors", "state.json", "weights.safetensors"));
+  EXPECT_EQ(content_of(run / "latest"), "step-7\n");
+}
+
+TEST(Checkpoint, StateWithoutEvaluationComesBack) {
+  const TemporaryFolder run;
+  Checkpoints checkpoints(run.path(), 2);
+  Checkpoint saved = checkpoint_of(0);
+  saved.state.best_validation_loss_nats = std::nullopt;
+  saved.optimizer.clear();
+  checkpoints.save(saved, Rank::ordinary);
+  expect_equal(checkpoints.load().checkpoint, saved);
+}
+
+TEST(Checkpoint, SameContentGivesTheSameBytes) {
+  const TemporaryFolder one;
+  const TemporaryFolder two;
+  write_checkpoint_folder(one / "c", checkpoint_of(3));
+  write_checkpoint_folder(two / "c", checkpoint_of(3));
+  for (const std::string& name : names_in(one / "c")) {
+    EXPECT_EQ(content_of(one / "c" / name), content_of(two / "c" / name)) << name;
+  }
+}
+
+TEST(Checkpoint, WeightsThatAreNotFiniteAreNotSaved) {
+  const TemporaryFolder run;
+  Checkpoints checkpoints(run.path(), 2);
+  save_steps(checkpoints, {1});
+  Checkpoint bad = checkpoint_of(2);
+  bad.weights[1].value.fill(std::numeric_limits<double>::quiet_NaN());
+  const Error error = error_of([&] { checkpoints.save(bad, Rank::ordinary); });
+  EXPECT_EQ(error.kind(), ErrorKind::numeric);
+  EXPECT_EQ(error.place().key, "out.bias");
+  EXPECT_EQ(checkpoints.load().checkpoint.state.step, 1U);
+}
+
+TEST(CheckpointRotation, KeepsTheNewestAndTheBest) {
+  const TemporaryFolder run;
+  Checkpoints checkpoints(run.path(), 2);
+  save_steps(checkpoints, {5});
+  checkpoints.save(checkpoint_of(10), Rank::best);
+  save_steps(checkpoints, {15, 20, 25, 100});
+  EXPECT_THAT(checkpoints.steps(), ElementsAre(10, 25, 100));
+  checkpoints.save(checkpoint_of(105), Rank::best);
+  EXPECT_THAT(checkpoints.steps(), ElementsAre(100, 105));
+  save_steps(checkpoints, {110});
+  EXPECT_THAT(checkpoints.steps(), ElementsAre(105, 110));
+  EXPECT_THAT(names_in(run.path()), ElementsAre("best", "latest", "step-105", "step-110"));
+}
+
+TEST(CheckpointRotation, NeverKeepsFewerThanTwo) {
+  const TemporaryFolder run;
+  Checkpoints checkpoints(run.path(), 0);
+  save_steps(checkpoints, {1, 2, 3});
+  EXPECT_THAT(checkpoints.steps(), ElementsAre(2, 3));
+}
+
+TEST(CheckpointRotation, DamagedOnesDoNotCount) {
+  const TemporaryFolder run;
+  {
+    Checkpoints checkpoints(run.path(), 3);
+    save_steps(checkpoints, {1, 2, 3});
+  }
+  flip(run / "step-3" / "weights.safetensors", 999);
+  flip(run / "step-1" / "state.json", 5);
+  Checkpoints checkpoints(run.path(), 2);
+  save_steps(checkpoints, {4});
+  EXPECT_THAT(checkpoints.steps(), ElementsAre(2, 3, 4));  // 2 and 4 verify
+  save_steps(checkpoints, {5});
+  EXPECT_THAT(checkpoints.steps(), ElementsAre(4, 5));
+}
+
+TEST(CheckpointChoice, ReadsWords) {
+  EXPECT_EQ(checkpoint_choice_from("latest").kind, CheckpointChoice::Kind::latest);
+  EXPECT_EQ(checkpoint_choice_from("best").kind, CheckpointChoice::Kind::best);
+  EXPECT_EQ(checkpoint_choice_from("120").step, 120U);
+  for (const char* text : {"", "-1", "010", "1.0", "newest", "../step-1"}) {
+    EXPECT_EQ(error_of([&] { static_cast<void>(checkpoint_choice_from(text)); }).kind(), ErrorKind::usage) << text;
+  }
+}
+
+TEST(CheckpointChoice, LoadsBestAndStep) {
+  const TemporaryFolder run;
+  Checkpoints checkpoints(run.path(), 2);
+  save_steps(checkpoints, {1});
+  const Error no_best = error_of([&] { static_cast<void>(checkpoints.load(checkpoint_choice_from("best"))); });
+  EXPECT_EQ(no_best.kind(), ErrorKind::io);
+  checkpoints.save(checkpoint_of(2), Rank::best);
+  save_steps(checkpoints, {3});
+  EXPECT_EQ(checkpoints.load(checkpoint_choice_from("best")).checkpoint.state.step, 2U);
+  EXPECT_EQ(checkpoints.load(checkpoint_choice_from("3")).checkpoint.state.step, 3U);
+  const Error missing = error_of([&] { static_cast<void>(checkpoints.load(checkpoint_choice_from("9"))); });
+  EXPECT_EQ(missing.kind(), ErrorKind::io);
+  EXPECT_THAT(missing.place().hint, HasSubstr("2, 3"));
+  flip(run / "step-3" / "weights.safetensors", 800);
+  EXPECT_EQ(error_of([&] { static_cast<void>(checkpoints.load(checkpoint_choice_from("3"))); }).kind(),
+            ErrorKind::malformed);
+}
+
+TEST(CheckpointLoad, NoneAtAllIsIo) {
+  const TemporaryFolder run;
+  EXPECT_EQ(error_of([&] { static_cast<void>(Checkpoints(run.path(), 2).load()); }).kind(), ErrorKind::io);
+}
+
+TEST(CheckpointLoad, TakesThePreviousWhenTheNewestIsDamaged) {
+  const TemporaryFolder run;
+  Checkpoints checkpoints(run.path(), 2);
+  save_steps(checkpoints, {9, 10});
+  flip(run / "step-10" / "weights.safetensors", 801);
+  const LoadedCheckpoint loaded = checkpoints.load();
+  expect_equal(loaded.checkpoint, checkpoint_of(9));
+  ASSERT_EQ(loaded.warnings.size(), 1U);
+  EXPECT_THAT(loaded.warnings[0], HasSubstr("skipped step-10: content differs from its checksum"));
+  EXPECT_THAT(loaded.warnings[0], HasSubstr("weights.safetensors"));
+
+  flip(run / "step-9" / "state.json", 0);
+  const Error none = error_of([&] { static_cast<void>(checkpoints.load()); });
+  EXPECT_EQ(none.kind(), ErrorKind::malformed);
+  EXPECT_THAT(none.message(), HasSubstr("none of 2 checkpoints verifies"));
+}
+
+TEST(CheckpointLoad, HalfFoldersAreSkippedByName) {
+  for (const char* victim : {"MANIFEST", "optimizer.safetensors", "state.json", "weights.safetensors"}) {
+    const TemporaryFolder run;
+    Checkpoints checkpoints(run.path(), 2);
+    save_steps(checkpoints, {1, 2});
+    std::filesystem::remove(run / "step-2" / victim);
+    const LoadedCheckpoint loaded = checkpoints.load();
+    EXPECT_EQ(loaded.checkpoint.state.step, 1U);
+    ASSERT_EQ(loaded.warnings.size(), 1U);
+    EXPECT_THAT(loaded.warnings[0], HasSubstr(victim));
+  }
+}
+
+TEST(CheckpointLoad, TruncationAtEveryByteIsDetected) {
+  const TemporaryFolder folder;
+  write_checkpoint_folder(folder / "c", checkpoint_of(1));
+  for (const std::string& name : names_in(folder / "c")) {
+    const std::string whole = content_of(folder / "c" / name);
+    for (std::size_t length = whole.size(); length-- > 0;) {
+      std::filesystem::resize_file(folder / "c" / name, length);
+      EXPECT_EQ(error_of([&] { static_cast<void>(read_checkpoint_folder(folder / "c")); }).kind(), ErrorKind::malformed)
+          << name << " " << length;
+    }
+    overwrite(folder / "c" / name, whole);
+  }
+  EXPECT_NO_THROW(static_cast<void>(read_checkpoint_folder(folder / "c")));
+}
+
+TEST(CheckpointLoad, AThousandFlippedBitsAreDetected) {
+  const TemporaryFolder folder;
+  write_checkpoint_folder(folder / "c", checkpoint_of(1));
+  std::vector<std::pair<std::filesystem::path, std::size_t>> bits;  // every bit there is
+  for (const std::string& name : names_in(folder / "c")) {
+    const auto path = folder / "c" / name;
+    for (std::size_t bit = 0; bit < 8 * std::filesystem::file_size(path); ++bit) bits.emplace_back(path, bit);
+  }
+  std::mt19937 random(1);
+  std::shuffle(bits.begin(), bits.end(), random);
+  for (std::size_t i = 0; i < 1000; ++i) {
+    const auto& [path, bit] = bits[i];
+    flip(path, bit);
+    EXPECT_EQ(error_of([&] { static_cast<void>(read_checkpoint_folder(folder / "c")); }).kind(), ErrorKind::malformed)
+        << path << " bit " << bit;
+    flip(path, bit);
+  }
+  EXPECT_NO_THROW(static_cast<void>(read_checkpoint_folder(folder / "c")));
+}
+
+// A flipped version digit is damage; a manifest of another version that is sound in itself is not.
+TEST(CheckpointLoad, AnotherVersionIsIncompatibleAndNotSkipped) {
+  const TemporaryFolder run;
+  Checkpoints checkpoints(run.path(), 2);
+  save_steps(checkpoints, {1, 2});
+  const auto manifest = run / "step-2" / "MANIFEST";
+  std::string text = content_of(manifest);
+  text.replace(text.find("checkpoint 1"), 12, "checkpoint 2");
+  overwrite(manifest, text);
+  EXPECT_EQ(checkpoints.load().checkpoint.state.step, 1U);
+  const std::string part = text.substr(0, text.size() - 37);
+  overwrite(manifest, part + xxh3_128_hex(part) + " end\n");
+  const Error error = error_of([&] { static_cast<void>(checkpoints.load()); });
+  EXPECT_EQ(error.kind(), ErrorKind::incompatible);
+  EXPECT_THAT(error.message(), HasSubstr("version 2"));
+}
+
+TEST(CheckpointLoad, RenamedFolderIsRefused) {
+  const TemporaryFolder run;
+  Checkpoints checkpoints(run.path(), 2);
+  save_steps(checkpoints, {1});
+  std::filesystem::rename(run / "step-1", run / "step-5");
+  EXPECT_THAT(error_of([&] { static_cast<void>(checkpoints.load()); }).message(), HasSubstr("checkpoint is of step 1"));
+}
+
+TEST(CheckpointLoad, PointersMayLagOrPointNowhere) {
+  const TemporaryFolder run;
+  Checkpoints checkpoints(run.path(), 2);
+  save_steps(checkpoints, {1, 2});
+  overwrite(run / "latest", "step-1\n");
+  EXPECT_EQ(checkpoints.load().checkpoint.state.step, 2U);
+  EXPECT_TRUE(checkpoints.load().warnings.empty());
+  overwrite(run / "latest", "step-40\n");
+  const LoadedCheckpoint loaded = checkpoints.load();
+  EXPECT_EQ(loaded.checkpoint.state.step, 2U);
+  EXPECT_THAT(loaded.warnings, ElementsAre("'latest' points to step-40, which is missing; taking step-2"));
+  for (const char* text : {"", "\n", "step-2", "../step-2\n", "step--1\n"}) {
+    overwrite(run / "latest", text);
+    EXPECT_EQ(checkpoints.load().checkpoint.state.step, 2U);
+  }
+  std::filesystem::remove(run / "latest");
+  EXPECT_EQ(checkpoints.load().checkpoint.state.step, 2U);
+
+  checkpoints.restore_pointers(checkpoints.load().checkpoint.state);
+  EXPECT_EQ(content_of(run / "latest"), "step-2\n");
+  EXPECT_EQ(content_of(run / "best"), "step-2\n");
+}
+
+TEST(CheckpointLoad, OtherNamesAreNoCheckpoints) {
+  const TemporaryFolder run;
+  Checkpoints checkpoints(run.path(), 2);
+  save_steps(checkpoints, {3});
+  for (const char* name : {"step-010", "step-", "step-4x", "step-9.tmp-1", "steps"}) {
+    std::filesystem::create_directory(run / name);
+  }
+  EXPECT_THAT(checkpoints.steps(), ElementsAre(3));
+}
+
+TEST(CheckpointSave, ReplacesADamagedOneOfTheSameStep) {
+  const TemporaryFolder run;
+  Checkpoints checkpoints(run.path(), 2);
+  save_steps(checkpoints, {1, 2});
+  flip(run / "step-2" / "weights.safetensors", 801);
+  save_steps(checkpoints, {2});
+  EXPECT_TRUE(checkpoints.load().warnings.empty());
+  EXPECT_THAT(names_in(run.path()), ElementsAre("latest", "step-1", "step-2"));
+}
+
+TEST(CheckpointProbe, WritesReadsAndDeletesAWholeOne) {
+  const TemporaryFolder run;
+  const Checkpoints checkpoints(run.path(), 2);
+  checkpoints.probe(checkpoint_of(0));
+  EXPECT_TRUE(names_in(run.path()).empty());
+}
+
+TEST(CheckpointProbe, NamesTheBytesNeededAndFree) {
+  const TemporaryFolder run;
+  const Checkpoints checkpoints(run.path(), std::numeric_limits<std::size_t>::max() / 2);
+  const Error error = error_of([&] { checkpoints.probe(checkpoint_of(0)); });
+  EXPECT_EQ(error.kind(), ErrorKind::io);
+  EXPECT_THAT(error.message(), HasSubstr("are free"));
+  EXPECT_TRUE(names_in(run.path()).empty());
+}
+
+TEST(CheckpointLeftovers, OfDeadProcessesAreRemoved) {
+  const TemporaryFolder run;
+  const pid_t dead = fork();
+  if (dead == 0) _exit(0);
+  ASSERT_EQ(waitpid(dead, nullptr, 0), dead);
+  const auto name = [](const char* stem, pid_t process) { return stem + std::string(".tmp-") + std::to_string(process); };
+  std::filesystem::create_directories(run.path() / name("step-4", dead) / "inner");
+  overwrite(run.path() / name("latest", dead), "x");
+  overwrite(run.path() / name("latest", getpid()), "x");
+  overwrite(run.path() / name("latest", getppid()), "x");  // alive
+  overwrite(run / "notes.tmp-x", "x");
+  remove_leftovers(run.path());
+  EXPECT_THAT(names_in(run.path()), ::testing::UnorderedElementsAre(name("latest", getppid()), "notes.tmp-x"));
+}
+
+// SIGKILL at random instants of saving, a hundred times: there is always a whole newest checkpoint.
+TEST(CheckpointCrash, AHundredKillsLeaveAWholeCheckpoint) {
+  const TemporaryFolder run;
+  Checkpoints checkpoints(run.path(), 2);
+  checkpoints.save(checkpoint_of(1), Rank::best);
+  std::mt19937 random(7);
+  std::uint64_t step = 1;
+  std::size_t leftovers = 0;
+  for (int i = 0; i < 100; ++i) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      Checkpoints mine(run.path(), 2);
+      for (std::uint64_t s = step + 1;; ++s) mine.save(checkpoint_of(s), s % 3 == 0 ? Rank::best : Rank::ordinary);
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 12000));
+    ASSERT_EQ(kill(child, SIGKILL), 0);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "the child ended by itself";
+
+    for (const std::string& name : names_in(run.path())) leftovers += name.find(".tmp-") != std::string::npos ? 1 : 0;
+    remove_leftovers(run.path());
+    const LoadedCheckpoint loaded = Checkpoints(run.path(), 2).load();
+    EXPECT_TRUE(loaded.warnings.empty()) << loaded.warnings.front();
+    ASSERT_GE(loaded.checkpoint.state.step, step);
+    step = loaded.checkpoint.state.step;
+    expect_equal(loaded.checkpoint, checkpoint_of(step));
+    EXPECT_NO_THROW(static_cast<void>(Checkpoints(run.path(), 2).load(checkpoint_choice_from("best"))));
+    EXPECT_LE(names_in(run.path()).size(), 7U);  // two pointers, two or three kept, the best, one to be rotated
+  }
+  EXPECT_GT(step, 1U);
+  EXPECT_GT(leftovers, 10U);  // or the kills hit nothing
+}
+
+}  // namespace
+}  // namespace dikkat::train

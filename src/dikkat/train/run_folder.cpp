@@ -1,0 +1,146 @@
+#include "dikkat/train/run_folder.h"
+
+#include <fcntl.h>
+#include <stdio.h>  // renameat2 is Linux's
+
+#include <cerrno>
+#include <system_error>
+
+#include "dikkat/base/error.h"
+#include "dikkat/base/hash.h"
+#include "dikkat/base/json.h"
+#include "dikkat/train/run_record.h"
+#include "dikkat/train/temporary.h"
+
+namespace dikkat::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRecord = "run.json";
+constexpr const char* kTokenizer = "tokenizer.json";
+constexpr const char* kLock = "lock";
+constexpr const char* kReport = "nan-report.json";
+constexpr std::size_t kMostRecordBytes = std::size_t{16} << 20U;
+constexpr std::size_t kMostTokenizerBytes = std::size_t{256} << 20U;
+
+// Without a slash at the end, so that names can be built on it.
+fs::path plain(const fs::path& run) {
+  fs::path path = run.lexically_normal();
+  return path.has_filename() ? path : path.parent_path();
+}
+
+fs::path parent_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+
+void write_file(const fs::path& path, std::string_view content) {
+  FileWriter writer(path);
+  writer.write(content);
+  writer.finish();
+}
+
+[[noreturn]] void refuse_existing(const fs::path& run) {
+  throw Error(ErrorKind::usage, "there is something of that name already",
+              {.file = run.string(), .hint = "go on with it by --resume, or choose another --out"});
+}
+
+bool is_there(const fs::path& path) { return fs::exists(fs::symlink_status(path)); }
+
+void rename_new(const fs::path& temporary, const fs::path& run) {
+  int failed = ::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, run.c_str(), RENAME_NOREPLACE);
+  // A file system that does not know the flag; the check before has to do.
+  if (failed != 0 && (errno == EINVAL || errno == ENOSYS)) failed = ::rename(temporary.c_str(), run.c_str());
+  if (failed == 0) return;
+  if (errno == EEXIST || errno == ENOTEMPTY) refuse_existing(run);
+  throw Error(ErrorKind::io, "cannot put the run in its place: " + std::generic_category().message(errno),
+              {.file = run.string()});
+}
+
+void check_is_run(const fs::path& run) {
+  std::error_code code;
+  const fs::file_status status = fs::status(run, code);
+  if (status.type() == fs::file_type::not_found) {
+    throw Error(ErrorKind::io, "there is no such run", {.file = run.string(), .hint = "check the path"});
+  }
+  if (code) throw Error(ErrorKind::io, "cannot look at the run: " + code.message(), {.file = run.string()});
+  if (!fs::is_directory(status)) {
+    throw Error(ErrorKind::usage, "a run is a folder, this is not",
+                {.file = run.string(), .hint = "name the folder given as --out"});
+  }
+  if (!fs::exists(run / kRecord, code)) {
+    throw Error(ErrorKind::malformed, code ? "cannot look into the run: " + code.message() : "not a run: no run.json",
+                {.file = run.string(), .hint = "name the folder given as --out"});
+  }
+  if (!fs::exists(run / kTokenizer, code)) {
+    throw Error(ErrorKind::malformed, "half a run: no tokenizer.json", {.file = run.string()});
+  }
+}
+
+}  // namespace
+
+RunFolder::RunFolder(fs::path path, RunRecord record, std::string tokenizer_json, std::unique_ptr<FileLock> lock)
+    : path_(std::move(path)),
+      record_(std::move(record)),
+      tokenizer_json_(std::move(tokenizer_json)),
+      lock_(std::move(lock)) {}
+
+RunFolder RunFolder::create(const fs::path& run, const NewRun& content) {
+  const fs::path path = plain(run);
+  if (is_there(path)) refuse_existing(path);
+  const fs::path parent = parent_of(path);
+  if (!fs::is_directory(parent)) {
+    throw Error(ErrorKind::io, "the folder for the run is missing", {.file = parent.string(), .hint = "make it first"});
+  }
+  remove_leftovers(parent, path.filename().string());
+
+  const TemporaryPath temporary(path);
+  make_folder(temporary.path());
+  write_file(temporary.path() / kRecord, record_text(content.record));
+  write_file(temporary.path() / kTokenizer, content.tokenizer_json);
+  for (const auto& [name, text] : content.copies) write_file(temporary.path() / name, text);
+  auto lock = std::make_unique<FileLock>(temporary.path() / kLock, "run " + path.string());
+  sync_folder(temporary.path());
+  rename_new(temporary.path(), path);
+  sync_folder(parent);
+  return {path, content.record, content.tokenizer_json, std::move(lock)};
+}
+
+RunFolder RunFolder::open(const fs::path& run, Access access) {
+  const fs::path path = plain(run);
+  check_is_run(path);
+  std::unique_ptr<FileLock> lock;
+  if (access == Access::write) {
+    lock = std::make_unique<FileLock>(path / kLock, "run " + path.string());
+    remove_leftovers(path);
+  }
+  RunRecord record = record_from(read_small_file(path / kRecord, kMostRecordBytes), (path / kRecord).string());
+  std::string tokenizer = read_small_file(path / kTokenizer, kMostTokenizerBytes);
+  if (xxh3_128_hex(tokenizer) != record.tokenizer_fingerprint) {
+    throw Error(ErrorKind::malformed, "tokenizer differs from its fingerprint in run.json",
+                {.file = (path / kTokenizer).string(), .hint = "it was damaged or edited; restore it from a copy"});
+  }
+  return {path, std::move(record), std::move(tokenizer), std::move(lock)};
+}
+
+std::vector<fs::path> RunFolder::text_paths() const {
+  std::vector<fs::path> paths;
+  for (const TextSource& text : record_.texts) paths.push_back(text.copy.empty() ? fs::path(text.path) : path_ / text.copy);
+  return paths;
+}
+
+void RunFolder::rewrite(const RunRecord& record) {
+  if (lock_ == nullptr) throw Error(ErrorKind::internal, "a run opened for reading is not rewritten");
+  replace_file(path_ / kRecord, record_text(record));
+  record_ = record;
+}
+
+void write_nonfinite_report(const fs::path& run, const NonfiniteReport& report) {
+  Json samples = Json::array();
+  for (const std::uint64_t sample : report.samples) samples.push(sample);
+  Json json = Json::object();
+  json.set("step", report.step).set("quantity", report.quantity);
+  json.set("tensor", report.tensor.empty() ? Json() : Json(report.tensor));
+  json.set("samples", std::move(samples));
+  replace_file(run / kReport, text_of(json, JsonLayout::indented));
+}
+
+}  // namespace dikkat::train

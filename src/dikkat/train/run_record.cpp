@@ -1,0 +1,106 @@
+#include "dikkat/train/run_record.h"
+
+#include <vector>
+
+#include "dikkat/base/error.h"
+#include "dikkat/base/hash.h"
+#include "dikkat/base/json.h"
+
+namespace dikkat::train {
+namespace {
+
+constexpr const char* kFormat = "dikkat run";
+constexpr const char* kChecksum = "xxh3_128";
+
+// The checksum is of the object without it, on one line: spacing may change, values may not.
+Json sealed(Json object) {
+  const std::string sum = xxh3_128_hex(text_of(object));
+  return std::move(object.set(kChecksum, sum));
+}
+
+void check_seal(const JsonAt& root, const std::string& file) {
+  Json bare = Json::object();
+  for (const JsonMember& member : root.value().members()) {
+    if (member.key != kChecksum) bare.append(member.key, member.value);
+  }
+  if (root[kChecksum].string() != xxh3_128_hex(text_of(bare))) {
+    throw Error(ErrorKind::malformed, "content differs from its checksum",
+                {.file = file, .hint = "it was damaged or edited; restore it from a copy"});
+  }
+}
+
+Json texts_json(const std::vector<TextSource>& texts) {
+  Json list = Json::array();
+  for (const TextSource& text : texts) {
+    Json item = Json::object();
+    item.set("path", text.path).set("bytes", text.bytes).set("copy", text.copy);
+    list.push(std::move(item));
+  }
+  return list;
+}
+
+// A copy is a name in RUN, never a path.
+std::string copy_name(const JsonAt& at) {
+  const std::string& name = at.string();
+  if (name.find('/') != std::string::npos || name.find('\0') != std::string::npos || name == "..") {
+    at.refuse("the name of a copy must be a file name");
+  }
+  return name;
+}
+
+std::vector<TextSource> texts_from(const JsonAt& at) {
+  std::vector<TextSource> texts;
+  for (const JsonAt& item : at.items()) {
+    item.allow_only({"path", "bytes", "copy"});
+    texts.push_back(
+        {.path = item["path"].string(), .bytes = item["bytes"].count(), .copy = copy_name(item["copy"])});
+  }
+  return texts;
+}
+
+void check_header(const JsonAt& root, const std::string& file) {
+  if (root.value().kind() != Json::Kind::object || !root.has("format") || root["format"].string() != kFormat) {
+    throw Error(ErrorKind::malformed, "not the record of a run", {.file = file});
+  }
+  check_seal(root, file);
+  const std::uint64_t found = root["version"].count();
+  if (found == kRunVersion) return;
+  throw Error(ErrorKind::incompatible,
+              "run of format version " + std::to_string(found) + "; this program reads version " +
+                  std::to_string(kRunVersion),
+              {.file = file, .hint = "use the version of dikkat that made it"});
+}
+
+}  // namespace
+
+std::string record_text(const RunRecord& record) {
+  Json json = Json::object();
+  json.set("format", kFormat);
+  json.set("version", kRunVersion);
+  json.set("program", record.program);
+  json.set("model", to_json(record.model));
+  json.set("settings", to_json(record.settings));
+  json.set("conduct", to_json(record.conduct));
+  json.set("tokenizer_fingerprint", record.tokenizer_fingerprint);
+  json.set("texts", texts_json(record.texts));
+  json.set("text_fingerprint", record.text_fingerprint);
+  // Through text, so that what is summed is what a reader will see (bytes that are not UTF-8 are replaced in text).
+  return text_of(sealed(parse_json(text_of(json), "run.json")), JsonLayout::indented);
+}
+
+RunRecord record_from(std::string_view text, const std::string& file) {
+  const Json json = parse_json(text, file);
+  const JsonAt root(json, file);
+  check_header(root, file);
+  root.allow_only({"format", "version", "program", "model", "settings", "conduct", "tokenizer_fingerprint", "texts",
+                   "text_fingerprint", kChecksum});
+  return {.program = root["program"].string(),
+          .model = from_json<models::Config>(root["model"]),
+          .settings = from_json<Settings>(root["settings"]),
+          .conduct = from_json<Conduct>(root["conduct"]),
+          .tokenizer_fingerprint = root["tokenizer_fingerprint"].string(),
+          .texts = texts_from(root["texts"]),
+          .text_fingerprint = root["text_fingerprint"].string()};
+}
+
+}  // namespace dikkat::train
