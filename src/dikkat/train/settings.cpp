@@ -91,6 +91,13 @@ void check_micro_batch(const Settings& settings, const models::Config& model) {
 
 }  // namespace
 
+DType number_type(const Settings& settings) { return settings.number == NumberKind::f64 ? DType::f64 : DType::f32; }
+
+data::Texts::Cleaning cleaning_for(const Settings& settings) {
+  return settings.tokenizer == TokenizerKind::character ? data::Texts::Cleaning::characters
+                                                        : data::Texts::Cleaning::none;
+}
+
 const std::vector<Preset>& presets() {
   static const std::vector<Preset> all = {kucuk(), shakespeare_cpu(), shakespeare(), gpt2()};
   return all;

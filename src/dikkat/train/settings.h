@@ -5,8 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "dikkat/data/corpus.h"
 #include "dikkat/models/config.h"
 #include "dikkat/optim/schedule.h"
+#include "dikkat/tensor/dtype.h"
 
 namespace dikkat::train {
 
@@ -81,6 +83,9 @@ struct Conduct {
     visit("keep", self.keep, "newest checkpoints to keep");
   }
 };
+
+[[nodiscard]] DType number_type(const Settings& settings);
+[[nodiscard]] data::Texts::Cleaning cleaning_for(const Settings& settings);
 
 struct Preset {
   std::string_view name;

@@ -22,13 +22,6 @@ namespace {
 constexpr std::size_t kLossTail = 16;
 constexpr std::size_t kSampleTokens = 200;
 
-DType dtype_of_run(const Settings& settings) { return settings.number == NumberKind::f64 ? DType::f64 : DType::f32; }
-
-data::Texts::Cleaning cleaning_of(const Settings& settings) {
-  return settings.tokenizer == TokenizerKind::character ? data::Texts::Cleaning::characters
-                                                        : data::Texts::Cleaning::none;
-}
-
 // Whether something that happens every `every` steps (0: never) happens at step t.
 bool due(std::uint64_t t, std::uint64_t every) { return every != 0 && t % every == 0; }
 
@@ -50,7 +43,7 @@ class Training {
         observer_(observer),
         spec_{folder_.record().model, folder_.record().settings, folder_.record().conduct},
         checkpoints_(folder_.checkpoints()),
-        model_(spec_.model, dtype_of_run(spec_.settings), nn::ParameterStore::Gradients::kept),
+        model_(spec_.model, number_type(spec_.settings), nn::ParameterStore::Gradients::kept),
         optimizer_(model_.parameters(), optimizer_settings(spec_.settings)),
         stepper_(model_, optimizer_, spec_.settings, executor),
         evaluator_(model_, executor),
@@ -261,7 +254,7 @@ class Unfinished {
 Outcome train_new(const TrainRequest& request, const kernels::Executor& executor, const StopRequest& stop,
                   Observer& observer) {
   RunSpec spec = request.spec;
-  const data::Texts texts(request.texts, cleaning_of(spec.settings));
+  const data::Texts texts(request.texts, cleaning_for(spec.settings));
   Prepared prepared;
   prepared.tokenizer = spec.settings.tokenizer == TokenizerKind::character ? data::character_tokenizer_of(texts)
                                                                            : text::byte_tokenizer();
@@ -327,7 +320,7 @@ Outcome train_on(const TrainRequest& request, const kernels::Executor& executor,
   check(spec.conduct);
   require_memory(estimate(spec));
 
-  const data::Texts texts(request.texts.empty() ? folder.text_paths() : request.texts, cleaning_of(spec.settings));
+  const data::Texts texts(request.texts.empty() ? folder.text_paths() : request.texts, cleaning_for(spec.settings));
   if (texts.fingerprint() != folder.record().text_fingerprint) {
     throw Error(ErrorKind::incompatible, "the text is not the one the run was begun with",
                 {.file = texts.name(0), .hint = "give the text as it was, or begin a new run"});
