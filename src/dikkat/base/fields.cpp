@@ -64,8 +64,7 @@ std::optional<std::string> nearest_name(std::string_view name, const std::vector
   for (const std::string& candidate : known) {
     // A third of the letters may be wrong. Lengths that differ by more need no table (names can be of any size).
     const std::size_t allowed = std::max<std::size_t>(1, std::min(name.size(), candidate.size()) / 3);
-    const auto [shorter, longer] = std::minmax(name.size(), candidate.size());
-    if (longer - shorter > allowed) continue;
+    if (std::max(name.size(), candidate.size()) - std::min(name.size(), candidate.size()) > allowed) continue;
     const std::size_t distance = edit_distance(name, candidate);
     if (distance <= allowed && distance < smallest) {
       smallest = distance;
