@@ -58,13 +58,14 @@ void norm_backward_plain(const NormShape& shape, const NormBackward<T>& t, Store
     const T* dy = t.dy + r * columns;
     T* dx = t.dx + r * columns;
     const T mean = mean_of_row(shape, t, r);
-    const auto xhat = [&](std::size_t c) { return (x[c] - mean) * t.rstd[r]; };
+    const T rstd = t.rstd[r];
+    const auto xhat = [&](std::size_t c) { return (x[c] - mean) * rstd; };
     const auto h = [&](std::size_t c) { return t.gain == nullptr ? dy[c] : dy[c] * t.gain[c]; };
     T mean_h = number<T>(0);
     if (shape.norm == Norm::layer) mean_h = tree16<T>(0, columns, h) / width;
     const T mean_hx = tree16<T>(0, columns, [&](std::size_t c) { return h(c) * xhat(c); }) / width;
     for (std::size_t c = 0; c < columns; ++c) {
-      const T d = t.rstd[r] * ((h(c) - mean_h) - xhat(c) * mean_hx);
+      const T d = rstd * ((h(c) - mean_h) - xhat(c) * mean_hx);
       dx[c] = store == Store::add ? dx[c] + d : d;
     }
   }
@@ -74,14 +75,15 @@ void norm_backward_plain(const NormShape& shape, const NormBackward<T>& t, Store
 template <class T>
 void norm_backward_columns_plain(const NormShape& shape, const NormBackward<T>& t,
                                  std::span<const std::size_t> chunks, std::size_t first, std::size_t last) {
-  const std::size_t columns = shape.columns;
+  const T zero = number<T>(0);
   for (std::size_t chunk = 0; chunk + 1 < chunks.size(); ++chunk) {
     for (std::size_t c = first; c < last; ++c) {
-      T gain = number<T>(0);
-      T bias = number<T>(0);
+      T gain = zero;
+      T bias = zero;
       for (std::size_t r = chunks[chunk]; r < chunks[chunk + 1]; ++r) {
-        const T dy = t.dy[r * columns + c];
-        gain = fma(dy, (t.x[r * columns + c] - mean_of_row(shape, t, r)) * t.rstd[r], gain);
+        const T& mean = shape.norm == Norm::layer ? t.mean[r] : zero;
+        const T& dy = t.dy[r * shape.columns + c];
+        gain = fma(dy, (t.x[r * shape.columns + c] - mean) * t.rstd[r], gain);
         bias = bias + dy;
       }
       if (t.d_gain != nullptr) t.d_gain[c] = t.d_gain[c] + gain;
