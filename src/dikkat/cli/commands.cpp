@@ -1,0 +1,47 @@
+#include "dikkat/cli/commands.h"
+
+#include "dikkat/base/error.h"
+#include "dikkat/base/json.h"
+#include "dikkat/cli/suggest.h"
+
+namespace dikkat::cli {
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> all = [] {
+    std::vector<Command> list{train_command(),  generate_command(),    eval_command(),   info_command(),
+                              export_command(), import_command(),      lesson_command(), config_command(),
+                              man_command(),    completions_command(), help_command()};
+    for (Command& command : list) command.groups.push_back(common_options());
+    return list;
+  }();
+  return all;
+}
+
+const Command& command_named(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Command& command : commands()) {
+    if (command.name == name) return command;
+    names.push_back(command.name);
+  }
+  throw Error(ErrorKind::usage, "there is no command '" + label_of(name) + "'",
+              {.hint = did_you_mean(name, names, "dikkat ", "dikkat --help lists them all")});
+}
+
+const std::vector<ExitCode>& exit_codes() {
+  static const std::vector<ExitCode> codes{
+      {0, "done"},
+      {1, "internal error: a bug; please report it"},
+      {2, "usage or configuration"},
+      {3, "an input file is malformed"},
+      {4, "input or output failed (missing, permission, full)"},
+      {5, "numeric failure (non-finite, diverged)"},
+      {6, "would exceed a limit of memory, time or size"},
+      {7, "valid but incompatible (shape, settings, tokenizer, version, text)"},
+      {8, "locked by another process"},
+      {130, "interrupted, after a durable checkpoint"},
+      {143, "terminated, after a durable checkpoint"},
+  };
+  return codes;
+}
+
+}  // namespace dikkat::cli

@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "dikkat/base/json.h"
+#include "dikkat/cli/arguments.h"
+#include "dikkat/cli/commands.h"
+#include "dikkat/cli/console.h"
+#include "dikkat/cli/execution.h"
+#include "dikkat/cli/open_run.h"
+#include "dikkat/cli/words.h"
+#include "dikkat/train/evaluator.h"
+
+namespace dikkat::cli {
+namespace {
+
+constexpr std::array<std::pair<data::Split, std::string_view>, 3> kSplits{
+    {{data::Split::train, "train"}, {data::Split::validation, "validation"}, {data::Split::all, "all"}}};
+
+data::Split split_named(std::string_view name) {
+  for (const auto& [split, known] : kSplits) {
+    if (known == name) return split;
+  }
+  return data::Split::all;
+}
+
+std::string_view name_of(data::Split split) {
+  for (const auto& [known, name] : kSplits) {
+    if (known == split) return name;
+  }
+  return "";
+}
+
+// A run's own text gives its validation part, any other the whole; --split overrides.
+data::Split split_of(const Arguments& arguments, const train::LoadedRun& run, const data::Corpus& corpus) {
+  if (arguments.has("split")) return split_named(arguments.choice("split"));
+  return corpus.fingerprint == run.state.text_fingerprint ? data::Split::validation : data::Split::all;
+}
+
+data::Corpus corpus_of(const Arguments& arguments, const train::LoadedRun& run) {
+  if (arguments.operands().size() < 2) return train::corpus_of(run);
+  return train::corpus_of(run, {arguments.operands()[1]});
+}
+
+int run_eval(const Arguments& arguments, Output& output) {
+  if (arguments.has("split")) static_cast<void>(arguments.choice("split"));
+  const Execution execution(arguments);
+  const train::LoadedRun run = open_run(arguments);
+  const data::Corpus corpus = corpus_of(arguments, run);
+  const data::Split split = split_of(arguments, run, corpus);
+  const train::StopRequest never;
+  train::Evaluator evaluator(run.model, execution.executor());
+  const train::Evaluation evaluation = *evaluator.evaluate(corpus.part(split), never);
+  const double loss = evaluation.loss_nats;
+  if (arguments.json()) {
+    output.line(text_of(Json::object()
+                            .set("loss_nats", std::isfinite(loss) ? Json(loss) : Json())
+                            .set("tokens", evaluation.tokens)
+                            .set("split", name_of(split))));
+  } else {
+    output.line(fmt::format("{}: {} nats a token ({:.3f} bits, perplexity {:.2f}) over {} tokens, step {}",
+                            name_of(split), loss_text(loss), loss / std::log(2.0), std::exp(loss),
+                            grouped(evaluation.tokens), run.state.step));
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command eval_command() {
+  return {
+      .name = "eval",
+      .summary = "measure a trained model's loss on a text",
+      .description =
+          "Measures the mean loss over windows of the context that do not overlap; the last, shorter one counts. "
+          "Without FILE, and for the training text itself, that is the validation part; for another text the whole.",
+      .operands = {{.name = "RUN", .help = "folder of a training", .completes = Completes::folder},
+                   {.name = "FILE", .help = "a text; - is standard input", .least = 0}},
+      .groups = {{"What to measure",
+                  {{.name = "split",
+                    .value = "PART",
+                    .help = "which part of the text",
+                    .choices = {"train", "validation", "all"}},
+                   checkpoint_option()}}},
+      .examples = {{"dikkat eval runs/first", "how good the newest checkpoint is"},
+                   {"dikkat eval runs/first other.txt --checkpoint best", "how well the best one knows another text"}},
+      .run = run_eval};
+}
+
+}  // namespace dikkat::cli

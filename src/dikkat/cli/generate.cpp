@@ -1,0 +1,171 @@
+#include "dikkat/base/json.h"
+#include "dikkat/cli/arguments.h"
+#include "dikkat/cli/commands.h"
+#include "dikkat/cli/console.h"
+#include "dikkat/cli/execution.h"
+#include "dikkat/cli/open_run.h"
+#include "dikkat/cli/signals.h"
+#include "dikkat/generate/session.h"
+
+namespace dikkat::cli {
+namespace {
+
+std::string_view name_of(generate::FinishReason reason) {
+  switch (reason) {
+    case generate::FinishReason::length:
+      return "length";
+    case generate::FinishReason::stop:
+      return "stop";
+    case generate::FinishReason::interrupted:
+      return "interrupted";
+  }
+  return "";
+}
+
+generate::Request request_of(const Arguments& arguments) {
+  generate::Request request;
+  generate::Sampling& sampling = request.sampling;
+  request.prompt = arguments.text("prompt").value_or("");
+  request.tokens = arguments.positive("tokens", request.tokens);
+  request.stops = arguments.texts("stop");
+  for (const std::string& stop : request.stops) {
+    if (stop.empty()) refuse_value("stop", "", "a text of at least one character");
+  }
+  if (arguments.has("skip-unknown")) request.unknown = text::UnknownPolicy::skip;
+  if (arguments.has("no-cache")) request.caching = generate::Caching::off;
+  sampling.temperature = arguments.value("temperature", sampling.temperature);
+  sampling.top_k = arguments.value("top-k", sampling.top_k);
+  sampling.top_p = arguments.value("top-p", sampling.top_p);
+  sampling.min_p = arguments.value("min-p", sampling.min_p);
+  sampling.repetition_penalty = arguments.value("repetition-penalty", sampling.repetition_penalty);
+  sampling.seed = arguments.value("seed", sampling.seed);
+  generate::check(sampling);
+  return request;
+}
+
+void say_afterwards(const generate::Completion& completion, std::size_t context) {
+  if (!completion.skipped.empty()) {
+    std::string line = "dikkat: left out of the prompt, for the model has no token for them:";
+    for (const text::Unknown& unknown : completion.skipped) {
+      line += " '" + unknown.character + "' at " + std::to_string(unknown.line) + ":" + std::to_string(unknown.column);
+    }
+    write_error(harmless(line) + "\n");
+  }
+  if (completion.slid) {
+    write_error("dikkat: the text grew past the model's context of " + std::to_string(context) +
+                " tokens; from there on it saw the newest part only\n");
+  }
+}
+
+class Writer {
+ public:
+  Writer(const train::LoadedRun& run, const Execution& execution, const Arguments& arguments, Output& output)
+      : run_(run),
+        execution_(execution),
+        json_(arguments.json()),
+        terminal_(is_terminal(Stream::output)),
+        output_(output),
+        stop_(stop_on_signals("\ndikkat: stopping\n")) {}
+
+  // Writes one completion; false when a signal asked to stop.
+  bool write(const generate::Request& request) {
+    if (!json_) show(request.prompt);
+    const generate::Completion completion =
+        generate::generate(run_.model, *run_.tokenizer, execution_.executor(), request, [&](std::string_view piece) {
+          if (!json_) show(piece);
+          return !stop_.asked();
+        });
+    if (json_) {
+      output_.line(text_of(Json::object()
+                               .set("prompt", request.prompt)
+                               .set("completion", completion.text)
+                               .set("tokens", completion.tokens.size())
+                               .set("finish_reason", name_of(completion.finish))));
+    } else {
+      output_.line("");
+    }
+    output_.flush();
+    say_afterwards(completion, run_.model.config().context);
+    return completion.finish != generate::FinishReason::interrupted;
+  }
+
+  [[nodiscard]] int exit_code() const { return exit_code_of_signal(stop_.signal.load()); }
+
+ private:
+  void show(std::string_view text) {
+    output_.write(terminal_ ? harmless(text) : std::string(text));
+    output_.flush();
+  }
+
+  const train::LoadedRun& run_;
+  const Execution& execution_;
+  bool json_;
+  bool terminal_;
+  Output& output_;
+  const train::StopRequest& stop_;
+};
+
+int run_generate(const Arguments& arguments, Output& output) {
+  generate::Request request = request_of(arguments);
+  const std::size_t count = arguments.positive("count", 1);
+  const Execution execution(arguments);
+  const train::LoadedRun run = open_run(arguments);
+  Writer writer(run, execution, arguments, output);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i > 0 && !arguments.json()) output.write("---\n");
+    if (!writer.write(request)) return writer.exit_code();
+    ++request.sampling.seed;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command generate_command() {
+  const generate::Request request;
+  const generate::Sampling& s = request.sampling;
+  return {
+      .name = "generate",
+      .summary = "let a trained model write",
+      .description =
+          "Prints the prompt and the model's continuation as it grows. The same model, prompt, options and seed "
+          "give the same text everywhere.",
+      .operands = {{.name = "RUN", .help = "folder of a training", .completes = Completes::folder}},
+      .groups = {{"Text",
+                  {{.name = "prompt", .value = "TEXT", .help = "what the model goes on from"},
+                   {.name = "tokens", .value = "N", .help = "new tokens at most", .fallback = text_of(request.tokens)},
+                   {.name = "stop", .value = "TEXT", .help = "end before this text would appear", .repeats = true},
+                   {.name = "skip-unknown",
+                    .help = "leave characters out of the prompt that the model has no token for"},
+                   {.name = "count", .value = "N", .help = "completions, each with the next seed", .fallback = "1"},
+                   checkpoint_option()}},
+                 {"Choice of the next token",
+                  {{.name = "temperature",
+                    .value = "X",
+                    .help = "evens out (> 1) or sharpens (< 1) the choice; 0: always the most probable",
+                    .fallback = text_of(s.temperature)},
+                   {.name = "top-k",
+                    .value = "N",
+                    .help = "choose among the N most probable only (0: all)",
+                    .fallback = text_of(s.top_k)},
+                   {.name = "top-p",
+                    .value = "X",
+                    .help = "choose among the most probable that together reach X",
+                    .fallback = text_of(s.top_p)},
+                   {.name = "min-p",
+                    .value = "X",
+                    .help = "choose among those with at least X of the largest probability",
+                    .fallback = text_of(s.min_p)},
+                   {.name = "repetition-penalty",
+                    .value = "X",
+                    .help = "above 1: tokens already there become less probable",
+                    .fallback = text_of(s.repetition_penalty)},
+                   {.name = "seed", .value = "N", .help = "seed of every draw", .fallback = text_of(s.seed)},
+                   {.name = "no-cache", .help = "compute every token anew; the text is the same, later"}}}},
+      .examples = {{"dikkat generate runs/first --prompt \"Bir \" --tokens 300 --temperature 0.7", "a few proverbs"},
+                   {"dikkat generate runs/first --prompt \"Bir \" --temperature 0 --json",
+                    "the most probable text, for a script"}},
+      .run = run_generate};
+}
+
+}  // namespace dikkat::cli

@@ -1,0 +1,9 @@
+#include "dikkat/cli/console.h"
+#include "dikkat/cli/program.h"
+#include "dikkat/cli/signals.h"
+
+int main(int argc, char** argv) {
+  dikkat::cli::hold_standard_descriptors();
+  dikkat::cli::ignore_write_signals();
+  return dikkat::cli::run_program({argv + (argc > 0 ? 1 : 0), argv + argc});
+}

@@ -1,0 +1,55 @@
+#include "dikkat/cli/signals.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+namespace dikkat::cli {
+namespace {
+
+train::StopRequest stop_request;
+std::atomic<const char*> message = "";
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<const char*>::is_always_lock_free);
+
+// Only what is allowed in a handler: lock-free atomics, write, signal, raise.
+extern "C" void on_signal(int number) {
+  const int saved_errno = errno;
+  int none = 0;
+  if (stop_request.signal.compare_exchange_strong(none, number)) {
+    const char* text = message.load();
+    static_cast<void>(!::write(STDERR_FILENO, text, std::strlen(text)));
+  } else {
+    ::signal(number, SIG_DFL);
+    ::raise(number);
+  }
+  errno = saved_errno;
+}
+
+}  // namespace
+
+void ignore_write_signals() {
+  ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);
+}
+
+const train::StopRequest& stop_on_signals(const char* what_happens) {
+  message = what_happens;
+  struct sigaction action = {};
+  action.sa_handler = on_signal;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_RESTART;
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
+    struct sigaction before = {};
+    ::sigaction(number, nullptr, &before);
+    // Ignored from outside (nohup) stays ignored.
+    if (before.sa_handler != SIG_IGN) ::sigaction(number, &action, nullptr);
+  }
+  return stop_request;
+}
+
+int exit_code_of_signal(int signal) { return 128 + (signal == SIGINT ? SIGINT : SIGTERM); }
+
+}  // namespace dikkat::cli

@@ -1,0 +1,173 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "dikkat/base/json.h"
+#include "dikkat/cli/arguments.h"
+#include "dikkat/cli/commands.h"
+#include "dikkat/cli/console.h"
+#include "dikkat/cli/execution.h"
+#include "dikkat/cli/run_settings.h"
+#include "dikkat/cli/signals.h"
+#include "dikkat/cli/training_plan.h"
+#include "dikkat/cli/training_view.h"
+#include "dikkat/cli/words.h"
+#include "dikkat/text/utf8.h"
+#include "dikkat/train/run_folder.h"
+#include "dikkat/train/trainer.h"
+
+namespace dikkat::cli {
+namespace {
+
+constexpr std::size_t kCurveWidth = 60;
+constexpr std::size_t kCurveHeight = 8;
+
+std::string shell_word(const std::string& word) {
+  const bool plain = std::all_of(word.begin(), word.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("/._-+:@%").find(c) != std::string_view::npos;
+  });
+  return plain && !word.empty() ? word : "'" + text::escaped(word) + "'";
+}
+
+train::TrainRequest request_of(const Arguments& arguments) {
+  train::TrainRequest request;
+  const auto out = arguments.has("dry-run") ? arguments.text("out").value_or("(none)") : arguments.text("out");
+  if (!out) {
+    throw Error(ErrorKind::usage, "where should the run go?",
+                {.key = "--out", .hint = "add --out and the name of a folder to be made, like --out runs/first"});
+  }
+  if (out->empty()) refuse_value("out", "", "the name of a folder");
+  request.run = *out;
+  request.texts.assign(arguments.operands().begin(), arguments.operands().end());
+  request.resume = arguments.has("resume");
+  request.override_settings = arguments.has("override");
+  if (request.texts.empty() && !request.resume) {
+    throw Error(ErrorKind::usage, "there is no text to train on",
+                {.key = "TEXT", .hint = "name one or several text files, or - for standard input"});
+  }
+  if (request.override_settings && !request.resume) {
+    throw Error(ErrorKind::usage, "--override is for resuming a run",
+                {.key = "override", .hint = "add --resume, or leave it out"});
+  }
+  return request;
+}
+
+void set_settings(const Arguments& arguments, train::TrainRequest& request) {
+  std::optional<SettingsBase> recorded;
+  if (request.resume) {
+    const train::RunRecord record = train::RunFolder::open(request.run, train::Access::read).record();
+    recorded =
+        SettingsBase{.spec = {record.model, record.settings, record.conduct}, .origin = "run " + request.run.string()};
+  }
+  request.spec = run_settings(arguments, recorded).spec;
+}
+
+Json as_json(const train::TrainRequest& request, const train::Outcome& outcome) {
+  const auto real = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
+  return Json::object()
+      .set("run", request.run.string())
+      .set("step", outcome.step)
+      .set("loss_nats", real(outcome.loss_nats))
+      .set("validation_loss_nats", outcome.validation_loss_nats ? real(*outcome.validation_loss_nats) : Json())
+      .set("weights_sha256", outcome.weights_sha256);
+}
+
+std::string how_it_ended(const train::Outcome& outcome, const TrainingView& view) {
+  switch (outcome.ending) {
+    case train::Ending::finished:
+      if (view.steps_seen() == 0) return fmt::format("Nothing left to do: step {} is the last", outcome.step);
+      return fmt::format("Trained {} steps in {}, up to step {}", view.steps_seen(), duration_text(view.seconds()),
+                         outcome.step);
+    case train::Ending::early_stop:
+      return fmt::format("Stopped early at step {}: the validation loss no longer fell", outcome.step);
+    case train::Ending::interrupted:
+      return fmt::format("Stopped at step {}; the checkpoint is safe", outcome.step);
+  }
+  return {};
+}
+
+std::string what_next(const train::TrainRequest& request, const train::Outcome& outcome) {
+  const std::string run = shell_word(request.run.string());
+  if (outcome.ending == train::Ending::interrupted) return "Go on:     dikkat train --out " + run + " --resume\n";
+  return "Write:     dikkat generate " + run + " --prompt \"...\" --tokens 300 --temperature 0.8\n" +
+         "Measure:   dikkat eval " + run + "\n";
+}
+
+std::string summary(const train::TrainRequest& request, const train::Outcome& outcome, const TrainingView& view) {
+  std::string out = drawn(view.curve(), kCurveWidth, kCurveHeight);
+  if (!out.empty())
+    out = "Loss in nats a token: * training" + std::string(view.curve().validation.empty() ? "" : ", o validation") +
+          "\n" + out + "\n";
+  out += how_it_ended(outcome, view) + "\n";
+  out += "Loss:      " + loss_text(outcome.loss_nats);
+  if (outcome.validation_loss_nats) out += ", validation " + loss_text(*outcome.validation_loss_nats);
+  out += "\nRun:       " + text::escaped(request.run.string()) + "\nWeights:   sha256 " + outcome.weights_sha256 + "\n";
+  return out + what_next(request, outcome);
+}
+
+int run_training(const train::TrainRequest& request, const Arguments& arguments, Output& output) {
+  const Execution execution(arguments);
+  const train::StopRequest& stop =
+      stop_on_signals("\ndikkat: stopping after this step, with a checkpoint; a second signal stops at once\n");
+  if (is_terminal(Stream::error)) show_plan(request, execution);
+  const auto samples = arguments.json() ? TrainingView::Samples::error : TrainingView::Samples::output;
+  TrainingView view(request.spec.settings.steps, samples, output);
+  train::Outcome outcome;
+  try {
+    outcome = train::train(request, execution.executor(), stop, view);
+  } catch (...) {
+    view.finish();
+    throw;
+  }
+  view.finish();
+  if (arguments.json()) {
+    output.line(text_of(as_json(request, outcome)));
+  } else {
+    output.write(summary(request, outcome, view));
+  }
+  return outcome.ending == train::Ending::interrupted ? exit_code_of_signal(outcome.signal) : 0;
+}
+
+int run_train(const Arguments& arguments, Output& output) {
+  train::TrainRequest request = request_of(arguments);
+  set_settings(arguments, request);
+  if (!arguments.has("dry-run")) return run_training(request, arguments, output);
+  const Execution execution(arguments);
+  output.write(plan_text(make_plan(request, execution), arguments.json()));
+  return 0;
+}
+
+}  // namespace
+
+Command train_command() {
+  std::vector<OptionGroup> groups{
+      {"The run",
+       {{.name = "out",
+         .value = "RUN",
+         .help = "folder of the run: new, or with --resume the one to go on with",
+         .completes = Completes::folder},
+        {.name = "resume", .help = "go on exactly where the newest good checkpoint stands; needs no TEXT"},
+        {.name = "override", .help = "with --resume: go on although settings have changed"},
+        {.name = "dry-run", .help = "print the plan (settings, parameters, memory, time) and write nothing"}}}};
+  for (OptionGroup& group : setting_groups()) groups.push_back(std::move(group));
+  return {
+      .name = "train",
+      .summary = "train a model on text, or go on with a training",
+      .description =
+          "Trains on the first nine tenths of the texts, joined, and validates on the rest. The finished weights are "
+          "the "
+          "same to the last bit for every number of threads, straight or stopped and resumed.\n"
+          "Ctrl-C stops after a durable checkpoint; --resume goes on from it.",
+      .operands = {{.name = "TEXT", .help = "text files; - is standard input", .least = 0, .most = std::string::npos}},
+      .groups = std::move(groups),
+      .examples = {{"dikkat train data/atasozleri.txt --out runs/first --steps 600",
+                    "a first model, in less than a minute"},
+                   {"dikkat train --out runs/first --resume", "go on where it was stopped"},
+                   {"dikkat train book.txt --out runs/wide --width 256 --heads 8 --position rotary", "another model"},
+                   {"dikkat train book.txt --out runs/x --preset shakespeare --dry-run", "what would be done"}},
+      .run = run_train};
+}
+
+}  // namespace dikkat::cli

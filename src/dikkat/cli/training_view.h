@@ -1,0 +1,54 @@
+// What somebody watching a training sees: one updating line on a terminal, samples, warnings; and what is kept for the
+// summary at the end.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "dikkat/cli/console.h"
+#include "dikkat/cli/loss_curve.h"
+#include "dikkat/train/trainer.h"
+
+namespace dikkat::cli {
+
+class TrainingView : public train::Observer {
+ public:
+  // Where samples go: to standard output for people, to standard error when that belongs to a JSON object.
+  enum class Samples : std::uint8_t { output, error };
+  TrainingView(std::uint64_t steps, Samples samples, Output& output);
+
+  void on_step(const train::StepReport& report) override;
+  void on_evaluation(const train::EvaluationReport& report) override;
+  void on_sample(std::uint64_t step, std::string_view text) override;
+  void on_warning(std::string_view text) override;
+  // Takes the progress line away, so that what follows begins on a clean line.
+  void finish();
+
+  [[nodiscard]] const LossCurve& curve() const { return curve_; }
+  [[nodiscard]] double seconds() const;
+  [[nodiscard]] std::uint64_t steps_seen() const { return curve_.training.size(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void show(const train::StepReport& report);
+
+  std::uint64_t steps_;
+  Samples samples_;
+  Output& output_;
+  bool interactive_ = is_terminal(Stream::error);
+  bool line_shown_ = false;
+  Clock::time_point began_ = Clock::now();
+  Clock::time_point shown_ = {};
+  std::optional<double> validation_loss_;
+  LossCurve curve_;
+};
+
+// "[#####.....]  50% step 10/20  loss 2.1000  validation 2.0000  12.3k tokens/s  4 s left", cut to `width` columns.
+[[nodiscard]] std::string progress_line(const train::StepReport& report, std::uint64_t steps,
+                                        std::optional<double> validation_loss, double seconds_left, std::size_t width);
+
+}  // namespace dikkat::cli

@@ -1,0 +1,55 @@
+#include "dikkat/cli/weight_files.h"
+
+#include <filesystem>
+#include <vector>
+
+#include "dikkat/base/error.h"
+#include "dikkat/base/file.h"
+#include "dikkat/formats/text_weights.h"
+#include "dikkat/models/book_layout.h"
+
+namespace dikkat::cli {
+
+Option weight_format_option() {
+  return {.name = "format", .value = "FORMAT", .help = "format of the file", .fallback = "text", .choices = {"text"}};
+}
+
+WeightFormat weight_format(const Arguments& arguments) {
+  static_cast<void>(arguments.choice("format"));
+  return WeightFormat::text;
+}
+
+std::string new_path(const Arguments& arguments, const std::string& what) {
+  const std::optional<std::string> out = arguments.text("out");
+  if (!out || out->empty()) {
+    throw Error(ErrorKind::usage, "where should it go?",
+                {.key = "--out", .hint = "add --out and the name of " + what + " to be made"});
+  }
+  std::error_code ignored;
+  if (std::filesystem::exists(std::filesystem::symlink_status(*out, ignored))) {
+    throw Error(ErrorKind::usage, "it exists already, and nothing is overwritten",
+                {.file = *out, .hint = "choose another --out"});
+  }
+  return *out;
+}
+
+std::string exported(const models::LanguageModel& model, WeightFormat) {
+  std::vector<formats::NamedTensor> tensors;
+  for (models::BookTensor& tensor : models::book_layout(model)) tensors.push_back({tensor.name, tensor.value.clone()});
+  std::string content;
+  formats::write_text_weights(tensors, [&](std::span<const std::byte> bytes) {
+    content.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  });
+  return content;
+}
+
+void import_into(const models::LanguageModel& model, const std::string& path, WeightFormat) {
+  const std::vector<models::BookTensor> places = models::book_layout(model);
+  std::vector<Shape> shapes;
+  for (const models::BookTensor& place : places) shapes.push_back(place.value.shape());
+  const MappedFile file{std::filesystem::path(path)};
+  const std::vector<Tensor> read = formats::read_text_weights(file.text(), shapes, model.parameters().dtype(), path);
+  for (std::size_t i = 0; i < places.size(); ++i) places[i].value.assign(read[i]);
+}
+
+}  // namespace dikkat::cli

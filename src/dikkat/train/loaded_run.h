@@ -1,0 +1,35 @@
+// A run opened for use: model, tokenizer and where they come from. What generate, eval, info, export and others share.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dikkat/data/corpus.h"
+#include "dikkat/models/language_model.h"
+#include "dikkat/text/tokenizer.h"
+#include "dikkat/train/checkpoint.h"
+#include "dikkat/train/run_folder.h"
+
+namespace dikkat::train {
+
+struct LoadedRun {
+  RunFolder folder;
+  CheckpointState state;  // of the checkpoint: model and settings are those it was trained with
+  std::unique_ptr<text::Tokenizer> tokenizer;
+  models::LanguageModel model;  // without gradients
+  std::string weights_sha256;
+  std::vector<std::string> warnings;  // one line each
+};
+
+// Error{io} when there is no such folder or it holds no checkpoint, Error{malformed} when it is no run or nothing in it
+// verifies, Error{incompatible} for another version or parts that do not belong together.
+[[nodiscard]] LoadedRun load_run(const std::filesystem::path& run, const CheckpointChoice& choice = {});
+
+// The text a run was trained on; Error{incompatible} when it has changed since.
+[[nodiscard]] data::Corpus corpus_of(const LoadedRun& run);
+// Another text by the run's tokenizer; "-" is standard input. Error{incompatible} names characters it has no token for.
+[[nodiscard]] data::Corpus corpus_of(const LoadedRun& run, const std::vector<std::filesystem::path>& texts);
+
+}  // namespace dikkat::train
