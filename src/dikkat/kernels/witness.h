@@ -28,10 +28,11 @@ void witness(const Executor& executor, const char* kernel, std::initializer_list
   std::vector<std::vector<std::byte>> before;
   for (const auto& output : outputs) before.emplace_back(output.begin(), output.end());
   fast();
+  // All are read before any is put back: strided outputs (queries, keys and values of one projection) may interleave.
   std::vector<std::vector<std::byte>> seen;
+  for (const auto& output : outputs) seen.emplace_back(output.begin(), output.end());
   std::size_t which = 0;
   for (const auto& output : outputs) {
-    seen.emplace_back(output.begin(), output.end());
     if (!output.empty()) std::memcpy(output.data(), before[which].data(), output.size());
     ++which;
   }
