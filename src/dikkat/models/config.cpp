@@ -28,6 +28,17 @@ void check_rate(const std::string& field, double value) {
   refuse(field, text_of(value) + " is not a probability below one", "give a number in [0, 1)");
 }
 
+// Sizes that are legal one by one may still multiply beyond 64 bits: what parameter_count adds up, in doubles.
+void check_product(const Config& config) {
+  const auto real = [](std::size_t size) { return static_cast<double>(size); };
+  const double heads = real(config.heads) * real(config.head_width_or_default());
+  const double block = real(config.width) * 4 * (heads + real(config.mlp_width_or_default()));
+  const double rest = real(config.width) * (2 * real(config.vocabulary) + real(config.context));
+  if (real(config.layers) * block + rest < 0x1.0p48) return;
+  refuse("width", std::to_string(config.width) + " is too large with these layers, heads, vocabulary and context",
+         "keep the model below 2^48 parameters");
+}
+
 // The nearest sizes to `value` that `unit` divides: "124 or 128".
 std::string nearest_multiples(std::size_t value, std::size_t unit) {
   const std::size_t below = value / unit * unit;
@@ -70,12 +81,15 @@ void check(const Config& config) {
            "rotary positions turn pairs of channels; " + std::to_string(config.head_width_or_default()) + " is odd",
            "give head-width " + nearest_multiples(config.head_width_or_default(), 2) + ", or another position");
   }
-  if (!(config.rotary_base > 1)) refuse("rotary-base", text_of(config.rotary_base) + " is not above 1", "give 10000");
-  if (!(config.norm_epsilon > 0)) {
-    refuse("norm-epsilon", text_of(config.norm_epsilon) + " is not positive", "give 1e-5");
+  if (!(config.rotary_base > 1) || std::isinf(config.rotary_base)) {
+    refuse("rotary-base", text_of(config.rotary_base) + " is not a number above 1", "give 10000");
+  }
+  if (!(config.norm_epsilon > 0) || std::isinf(config.norm_epsilon)) {
+    refuse("norm-epsilon", text_of(config.norm_epsilon) + " is not a positive number", "give 1e-5");
   }
   check_rate("dropout", config.dropout);
   check_rate("attention-dropout", config.attention_dropout);
+  check_product(config);
 }
 
 std::size_t parameter_count(const Config& config) {

@@ -94,7 +94,8 @@ TEST(MenuGoldens, CoverEveryOption) {
     const auto config = from_json<Config>(JsonAt(json, name)["config"]);
     Config::fields(config, [&](const char* field, const auto& value, const char*) {
       using Field = std::remove_cvref_t<decltype(value)>;
-      if constexpr (NamedEnum<Field> || std::is_same_v<Field, bool>) seen.insert(field + ("=" + std::string(text_of(value))));
+      if constexpr (NamedEnum<Field> || std::is_same_v<Field, bool>)
+        seen.insert(field + ("=" + std::string(text_of(value))));
     });
     const std::size_t groups = config.kv_heads_or_default();
     seen.insert(groups == config.heads ? "all key heads" : groups == 1 ? "one key head" : "grouped key heads");
@@ -113,7 +114,8 @@ TEST(MenuGoldens, CoverEveryOption) {
       EXPECT_TRUE(seen.contains(field + std::string("=true")) && seen.contains(field + std::string("=false"))) << field;
     }
   });
-  for (const char* option : {"all key heads", "one key head", "grouped key heads", "no window", "window", "default mlp", "own mlp"}) {
+  for (const char* option :
+       {"all key heads", "one key head", "grouped key heads", "no window", "window", "default mlp", "own mlp"}) {
     EXPECT_TRUE(seen.contains(option)) << option;
   }
   for (const std::size_t width : {1U, 3U, 5U}) EXPECT_TRUE(head_widths.contains(width)) << width;

@@ -1,5 +1,5 @@
-// What tests of whole models share: small models out of the whole menu, batches whose samples depend on nothing but their
-// number, one pass forward and backward, and comparison to the bit.
+// What tests of whole models share: small models out of the whole menu, batches whose samples depend on nothing but
+// their number, one pass forward and backward, and comparison to the bit.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,13 @@ struct Named {
 inline const std::vector<Named>& menu() {
   static const std::vector<Named> all = {
       {"learned_tied",
-       {.vocabulary = 23, .context = 17, .width = 20, .layers = 2, .heads = 4, .dropout = 0.2, .attention_dropout = 0.1}},
+       {.vocabulary = 23,
+        .context = 17,
+        .width = 20,
+        .layers = 2,
+        .heads = 4,
+        .dropout = 0.2,
+        .attention_dropout = 0.1}},
       {"rotary_grouped_window",
        {.vocabulary = 19,
         .context = 17,
@@ -88,7 +94,13 @@ inline const std::vector<Named>& menu() {
         .dropout = 0.1,
         .init = InitKind::book}},
       {"no_position_long",
-       {.vocabulary = 65, .context = 150, .width = 48, .layers = 1, .heads = 3, .position = PositionKind::none, .dropout = 0.1}},
+       {.vocabulary = 65,
+        .context = 150,
+        .width = 48,
+        .layers = 1,
+        .heads = 3,
+        .position = PositionKind::none,
+        .dropout = 0.1}},
   };
   return all;
 }
@@ -119,7 +131,8 @@ inline void spread(const LanguageModel& model, const kernels::Executor& executor
     with_number(parameter->value().dtype(), [&]<class T>() {
       const random::Stream stream = random::stream(seed, "test spread", parameter->path());
       std::uint32_t i = 0;
-      for (T& value : parameter->value().span<T>()) value += static_cast<T>(0.8 * random::uniform(stream, {i++, 0, 0, 0}) - 0.4);
+      for (T& value : parameter->value().span<T>())
+        value += static_cast<T>(0.8 * random::uniform(stream, {i++, 0, 0, 0}) - 0.4);
     });
   }
 }
