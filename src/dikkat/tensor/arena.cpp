@@ -1,5 +1,7 @@
 #include "dikkat/tensor/arena.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <new>
 #include <numeric>
@@ -14,10 +16,25 @@ constexpr std::uint64_t kAlive = ~std::uint64_t{0};
 
 std::size_t rounded(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
+// Large blocks come from the system and go straight back to it: a recording pass must not leave its memory behind in
+// the heap, where the region could not use it.
+constexpr std::size_t kMappedBytes = std::size_t{64} * 1024;
+
 std::byte* aligned_bytes(std::size_t bytes) {
-  return static_cast<std::byte*>(::operator new[](std::max(bytes, kAlignment), std::align_val_t{kAlignment}));
+  if (bytes < kMappedBytes) {
+    return static_cast<std::byte*>(::operator new[](std::max(bytes, kAlignment), std::align_val_t{kAlignment}));
+  }
+  void* mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) throw std::bad_alloc();
+  return static_cast<std::byte*>(mapped);
 }
-void free_bytes(std::byte* data) { ::operator delete[](data, std::align_val_t{kAlignment}); }
+void free_bytes(std::byte* data, std::size_t bytes) {
+  if (bytes < kMappedBytes) {
+    ::operator delete[](data, std::align_val_t{kAlignment});
+  } else {
+    munmap(data, bytes);
+  }
+}
 
 }  // namespace
 
@@ -30,7 +47,7 @@ struct Arena::Event {
 
 Arena::Arena() = default;
 
-Arena::~Arena() { free_bytes(region_); }
+Arena::~Arena() { free_bytes(region_, region_bytes_); }
 
 void Arena::begin_pass() {
   if (alive_ != 0) {
@@ -74,7 +91,7 @@ void Arena::release(Block* block) noexcept {
   // A block that dies later than planned could be written over by a successor: the plan ends where it is not kept.
   if (follows_plan_ && plan_[block->ticket].death != now) follows_plan_ = false;
   const bool in_region = block->data >= region_ && block->data < region_ + region_bytes_;
-  if (!in_region) free_bytes(block->data);
+  if (!in_region) free_bytes(block->data, block->bytes);
   free_headers_.push_back(block);
   --alive_;
 }
@@ -105,11 +122,12 @@ void Arena::plan() {
     placed.insert(place, &event);
   }
   if (total > region_bytes_) {
-    free_bytes(region_);
+    free_bytes(region_, region_bytes_);
     region_ = nullptr;
+    region_bytes_ = 0;
     region_ = aligned_bytes(total);
+    region_bytes_ = total;
   }
-  region_bytes_ = std::max(region_bytes_, total);
 }
 
 }  // namespace dikkat
