@@ -16,6 +16,9 @@ target_compile_features(dikkat_settings INTERFACE cxx_std_20)
 target_compile_options(dikkat_settings INTERFACE
   -Wall -Wextra -Wconversion -Wshadow -ffp-contract=off -fno-math-errno -fno-trapping-math
   $<$<BOOL:${DIKKAT_WERROR}>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  target_compile_options(dikkat_settings INTERFACE -Wno-psabi)  # tells of an ABI change in GCC 4.6 at every 64-byte lane type
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(dikkat_settings INTERFACE -Wno-restrict)  # cries at "text" + std::string (GCC bug 105651)
 endif()
