@@ -105,11 +105,25 @@ class Writer {
   const train::StopRequest& stop_;
 };
 
+// Before anything is printed.
+void check_prompt(const generate::Request& request, const text::Tokenizer& tokenizer) {
+  std::vector<text::Token> tokens;
+  try {
+    static_cast<void>(tokenizer.encode(request.prompt, request.unknown, tokens));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::incompatible) throw;
+    ErrorPlace place = error.place();
+    place.hint = "leave them out, or add --skip-unknown to have that done";
+    throw Error(error.kind(), error.message(), std::move(place));
+  }
+}
+
 int run_generate(const Arguments& arguments, Output& output) {
   generate::Request request = request_of(arguments);
   const std::size_t count = arguments.positive("count", 1);
   const Execution execution(arguments);
   const train::LoadedRun run = open_run(arguments);
+  check_prompt(request, *run.tokenizer);
   Writer writer(run, execution, arguments, output);
   for (std::size_t i = 0; i < count; ++i) {
     if (i > 0 && !arguments.json()) output.write("---\n");

@@ -103,7 +103,7 @@ std::string help_of(const Command& command) {
 
 std::string overview() {
   std::string out =
-      "Dikkat trains small transformers on your text and lets them write, the same to the last bit every time.\n\n"
+      "Dikkat trains small transformers on text and lets them write, the same to the last bit every time.\n\n"
       "Usage: dikkat COMMAND [OPTION]...\n\nCommands:\n";
   for (const Command& command : commands()) out += row(command.name, command.summary);
   out += examples_of({{"dikkat train data/atasozleri.txt --out runs/first --steps 600", "train on a text"},

@@ -10,6 +10,7 @@
 #include "dikkat/cli/arguments.h"
 #include "dikkat/cli/commands.h"
 #include "dikkat/cli/console.h"
+#include "dikkat/cli/execution.h"
 #include "dikkat/cli/help.h"
 #include "dikkat/cli/suggest.h"
 
@@ -105,7 +106,10 @@ int dispatch(const std::vector<std::string>& words, Output& output) {
   if (words.front().starts_with("-")) return without_command(words, output);
   const Command& command = command_named(words.front());
   const Arguments arguments(command, {words.begin() + 1, words.end()});
-  if (!arguments.has("help")) return command.run(arguments, output);
+  if (!arguments.has("help")) {
+    static_cast<void>(execution_options(arguments));  // wrong ones are refused by those that need none, too
+    return command.run(arguments, output);
+  }
   if (arguments.json()) {
     output.line(text_of(Json::object().set("help", help_of(command))));
   } else {

@@ -44,8 +44,10 @@ const train::StopRequest& stop_on_signals(const char* what_happens) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
     struct sigaction before = {};
     ::sigaction(number, nullptr, &before);
-    // Ignored from outside (nohup) stays ignored.
-    if (before.sa_handler != SIG_IGN) ::sigaction(number, &action, nullptr);
+    // nohup stays in force. Not so for SIGINT, which shells ignore on behalf of whatever runs in the background:
+    // whoever sends it to this process means it.
+    if (number == SIGHUP && before.sa_handler == SIG_IGN) continue;
+    ::sigaction(number, &action, nullptr);
   }
   return stop_request;
 }

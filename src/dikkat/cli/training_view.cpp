@@ -2,26 +2,32 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "dikkat/cli/words.h"
 
 namespace dikkat::cli {
 namespace {
 
 constexpr auto kRefresh = std::chrono::milliseconds(100);
-constexpr std::size_t kBar = 20;
+constexpr std::size_t kShortestBar = 4;
+constexpr std::size_t kLongestBar = 24;
 
 }  // namespace
 
 std::string progress_line(const train::StepReport& report, std::uint64_t steps, std::optional<double> validation_loss,
                           double seconds_left, std::size_t width) {
   const std::uint64_t done = std::min(report.step, steps);
-  const auto filled = static_cast<std::size_t>(done * kBar / steps);
-  std::string line =
-      fmt::format("[{}{}] {:3}% step {}/{}  loss {}", std::string(filled, '#'), std::string(kBar - filled, '.'),
-                  done * 100 / steps, report.step, steps, loss_text(report.loss_nats));
-  if (validation_loss) line += "  validation " + loss_text(*validation_loss);
-  line += "  " + rate_text(report.tokens_per_s) + " tokens/s";
-  if (done < steps) line += "  " + duration_text(seconds_left) + " left";
+  std::string words =
+      fmt::format(" {:3}% step {}/{}  loss {}", done * 100 / steps, report.step, steps, loss_text(report.loss_nats));
+  if (validation_loss) words += "  val " + loss_text(*validation_loss);
+  words += "  " + rate_text(report.tokens_per_s) + " tok/s";
+  if (done < steps) words += "  " + duration_text(seconds_left) + " left";
+
+  const std::size_t room = width > words.size() + 3 ? width - words.size() - 3 : 0;
+  const std::size_t bar = std::clamp(room, kShortestBar, kLongestBar);
+  const auto filled = static_cast<std::size_t>(done * bar / steps);
+  const std::string line = "[" + std::string(filled, '#') + std::string(bar - filled, '.') + "]" + words;
   return line.substr(0, width > 1 ? width - 1 : 0);
 }
 

@@ -47,7 +47,8 @@ class TrainingView : public train::Observer {
   LossCurve curve_;
 };
 
-// "[#####.....]  50% step 10/20  loss 2.1000  validation 2.0000  12.3k tokens/s  4 s left", cut to `width` columns.
+// "[#####.....]  50% step 10/20  loss 2.1000  val 2.0000  12.3k tok/s  4.0 s left", less than `width` columns: the bar
+// takes what is left over.
 [[nodiscard]] std::string progress_line(const train::StepReport& report, std::uint64_t steps,
                                         std::optional<double> validation_loss, double seconds_left, std::size_t width);
 

@@ -1,0 +1,72 @@
+#include "dikkat/cli/config_file.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "dikkat/base/testing.h"
+
+namespace dikkat::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string refusal(std::string_view text) {
+  const Error error = testing::error_of([&] { static_cast<void>(parse_config(text, "mine.toml")); });
+  EXPECT_EQ(error.kind(), ErrorKind::usage);
+  EXPECT_EQ(error.place().file, "mine.toml");
+  EXPECT_FALSE(error.place().key.empty()) << "line and column";
+  return error.what();
+}
+
+TEST(ConfigFile, ReadsValuesInTheFilesOrderWithTheirPlaces) {
+  const auto entries =
+      parse_config("steps = 30\n# a comment\n  beta1 = 0.5\nnorm = \"rms\"\nnorm-bias = true\n", "mine.toml");
+  ASSERT_EQ(entries.size(), 4U);
+  EXPECT_EQ(entries[0].key, "steps");
+  EXPECT_EQ(std::get<std::int64_t>(entries[0].value), 30);
+  EXPECT_EQ(entries[0].where, "1:1");
+  EXPECT_EQ(std::get<double>(entries[1].value), 0.5);
+  EXPECT_EQ(entries[1].where, "3:3");
+  EXPECT_EQ(std::get<std::string>(entries[2].value), "rms");
+  EXPECT_EQ(std::get<bool>(entries[3].value), true);
+}
+
+TEST(ConfigFile, TakesWindowsLineEndsAndAByteOrderMark) {
+  const auto entries = parse_config("\xEF\xBB\xBFsteps = 30\r\nbatch = 2\r\n", "mine.toml");
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(entries[0].key, "steps");
+  EXPECT_EQ(entries[1].where, "2:1");
+}
+
+TEST(ConfigFile, AnEmptyFileSetsNothing) { EXPECT_TRUE(parse_config("", "mine.toml").empty()); }
+
+TEST(ConfigFile, RefusesWhatIsNotTomlWithLineAndColumn) {
+  EXPECT_THAT(refusal("steps = 30\nsteps = 40\n"), HasSubstr("mine.toml: 2:"));
+  EXPECT_THAT(refusal("steps 30\n"), HasSubstr("mine.toml: 1:"));
+  EXPECT_THAT(refusal("steps = 010\n"), HasSubstr("mine.toml: 1:"));
+  EXPECT_THAT(refusal(std::string_view("steps = \0 3\n", 12)), HasSubstr("mine.toml: 1:"));
+  EXPECT_THAT(refusal("norm = \"\xFF\"\n"), HasSubstr("mine.toml: 1:"));
+}
+
+TEST(ConfigFile, RefusesNestingWithoutEnd) { refusal("steps = " + std::string(100000, '[')); }
+
+TEST(ConfigFile, RefusesTablesAndLists) {
+  EXPECT_THAT(refusal("[model]\nwidth = 3\n"), HasSubstr("without tables"));
+  EXPECT_THAT(refusal("steps = [1, 2]\n"), HasSubstr("one value"));
+  EXPECT_THAT(refusal("steps = 1979-05-27\n"), HasSubstr("1:"));
+}
+
+TEST(ConfigFile, RefusesAFileAboveAMegabyteAndOneThatIsNotThere) {
+  const testing::TemporaryFolder folder;
+  std::ofstream(folder / "big.toml") << std::string((1U << 20U) + 1, '#');
+  EXPECT_EQ(testing::error_of([&] { static_cast<void>(read_config_file(folder / "big.toml")); }).kind(),
+            ErrorKind::usage);
+  EXPECT_EQ(testing::error_of([&] { static_cast<void>(read_config_file(folder / "none.toml")); }).kind(),
+            ErrorKind::io);
+}
+
+TEST(ConfigFile, TextsAreQuoted) { EXPECT_EQ(toml_text("a\"b\\c\n"), "\"a\\\"b\\\\c\\n\""); }
+
+}  // namespace
+}  // namespace dikkat::cli
