@@ -134,9 +134,12 @@ void check(const Settings& settings, const models::Config& model) {
   require(settings.momentum >= 0 && settings.momentum < 1, "momentum", settings.momentum, "is outside [0, 1)", "try 0.9");
   require(settings.beta1 >= 0 && settings.beta1 < 1, "beta1", settings.beta1, "is outside [0, 1)", "try 0.9");
   require(settings.beta2 >= 0 && settings.beta2 < 1, "beta2", settings.beta2, "is outside [0, 1)", "try 0.99");
-  require(settings.epsilon > 0, "epsilon", settings.epsilon, "is not positive", "try 1e-8");
-  require(settings.weight_decay >= 0, "weight-decay", settings.weight_decay, "is negative", "give 0 for none");
-  require(settings.clip >= 0, "clip", settings.clip, "is negative", "give 0 for none");
+  require(std::isfinite(settings.epsilon) && settings.epsilon > 0, "epsilon", settings.epsilon,
+          "is not a positive number", "try 1e-8");
+  require(std::isfinite(settings.weight_decay) && settings.weight_decay >= 0, "weight-decay", settings.weight_decay,
+          "is not a number from 0 up", "give 0 for none");
+  require(std::isfinite(settings.clip) && settings.clip >= 0, "clip", settings.clip, "is not a number from 0 up",
+          "give 0 for none");
 }
 
 void check(const Conduct& conduct) {
