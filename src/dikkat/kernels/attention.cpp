@@ -25,7 +25,8 @@ struct Sizes {
 Sizes sizes_of(const AttentionShape& shape) {
   Sizes sizes;
   for (std::size_t b = 0; b < shape.rows->samples(); ++b) {
-    const auto& first = shape.key_first_row.empty() ? std::span<const std::size_t>(shape.rows->first_row) : shape.key_first_row;
+    const auto& first =
+        shape.key_first_row.empty() ? std::span<const std::size_t>(shape.rows->first_row) : shape.key_first_row;
     const std::size_t queries = shape.rows->first_row[b + 1] - shape.rows->first_row[b];
     const std::size_t keys = first[b + 1] - first[b];
     sizes.most_queries = std::max(sizes.most_queries, queries);
@@ -150,7 +151,8 @@ void attention_pattern(const Executor& executor, const AttentionShape& shape, He
   check_pattern(shape, pattern.size(), keys);
   witness(
       executor, "attention_pattern", {memory(pattern.data(), pattern.size())},
-      [&] { DIKKAT_BODY(executor, attention_pattern_plain<T>)(shape, q, k, pattern.data(), keys); },
+      [&] { DIKKAT_BODY(executor, attention_pattern_plain<T>)
+            (shape, q, k, pattern.data(), keys); },
       [&] {
         for_each_slice<T>(executor, shape, [&](auto b, auto h, auto first, auto last, T* scratch) {
           DIKKAT_BODY(executor, attention_pattern_fast<T>)
@@ -166,7 +168,8 @@ void attention_mix(const Executor& executor, const AttentionShape& shape, std::s
   check_pattern(shape, pattern.size(), keys);
   witness(
       executor, "attention_mix", {memory_of(out, shape.rows->count(), shape.heads * shape.width)},
-      [&] { DIKKAT_BODY(executor, attention_mix_plain<T>)(shape, pattern.data(), keys, v, out); },
+      [&] { DIKKAT_BODY(executor, attention_mix_plain<T>)
+            (shape, pattern.data(), keys, v, out); },
       [&] {
         for_each_slice<T>(executor, shape, [&](auto b, auto h, auto first, auto last, T* scratch) {
           DIKKAT_BODY(executor, attention_mix_fast<T>)

@@ -70,11 +70,20 @@ struct Inputs {
     const std::size_t sums = rows.count() * shape.heads;
     Results<T> r{std::vector<T>(q.size(), -1), std::vector<T>(sums, -1),     std::vector<T>(sums, -1),
                  std::vector<T>(q.size(), -1), std::vector<T>(k.size(), -1), std::vector<T>(k.size(), -1)};
-    attention_forward<T>(executor, whole_shape(),
-                         {{q.data(), wide}, {k.data(), narrow}, {v.data(), narrow}, {r.out.data(), wide}, r.max.data(), r.sum.data()});
+    attention_forward<T>(
+        executor, whole_shape(),
+        {{q.data(), wide}, {k.data(), narrow}, {v.data(), narrow}, {r.out.data(), wide}, r.max.data(), r.sum.data()});
     attention_backward<T>(executor, whole_shape(),
-                          {{q.data(), wide}, {k.data(), narrow}, {v.data(), narrow}, {r.out.data(), wide}, r.max.data(),
-                           r.sum.data(), {d_out.data(), wide}, {r.d_q.data(), wide}, {r.d_k.data(), narrow}, {r.d_v.data(), narrow}});
+                          {{q.data(), wide},
+                           {k.data(), narrow},
+                           {v.data(), narrow},
+                           {r.out.data(), wide},
+                           r.max.data(),
+                           r.sum.data(),
+                           {d_out.data(), wide},
+                           {r.d_q.data(), wide},
+                           {r.d_k.data(), narrow},
+                           {r.d_v.data(), narrow}});
     return r;
   }
   [[nodiscard]] std::vector<T> pattern(const Executor& executor, std::size_t keys) const {
@@ -379,7 +388,8 @@ TYPED_TEST(Attention, CachedTokensEqualTheWholeAndRowsAloneEqualTheBatch) {
       alone.lay_out({queries}, {keys});
       const std::size_t first_key = row + queries - keys;
       const auto cut = [](const std::vector<TypeParam>& x, std::size_t from, std::size_t to) {
-        return std::vector<TypeParam>(x.begin() + static_cast<std::ptrdiff_t>(from), x.begin() + static_cast<std::ptrdiff_t>(to));
+        return std::vector<TypeParam>(x.begin() + static_cast<std::ptrdiff_t>(from),
+                                      x.begin() + static_cast<std::ptrdiff_t>(to));
       };
       alone.q = cut(in.q, row * wide, (row + queries) * wide);
       alone.k = cut(in.k, first_key * narrow, (row + queries) * narrow);
@@ -476,19 +486,31 @@ void expect_lanes_equal_solo(Pool& pool, std::uint64_t seed) {
     return one;
   };
   const auto q = spread(rows * wide), k = spread(rows * narrow), v = spread(rows * narrow), d_out = spread(rows * wide);
-  std::vector<Number> out(rows * wide), max(rows * 4), sum(rows * 4), d_q(rows * wide), d_k(rows * narrow), d_v(rows * narrow);
+  std::vector<Number> out(rows * wide), max(rows * 4), sum(rows * 4), d_q(rows * wide), d_k(rows * narrow),
+      d_v(rows * narrow);
   std::vector<Number> scratch(2 * 9 * 5);
   for (const auto set : testing::instruction_sets()) {
     const Executor executor{pool, Bodies::fast, set};
     DIKKAT_BODY(executor, attention_forward_plain<Number>)
-    (solo.whole_shape(), {{q.data(), wide}, {k.data(), narrow}, {v.data(), narrow}, {out.data(), wide}, max.data(), sum.data()},
+    (solo.whole_shape(),
+     {{q.data(), wide}, {k.data(), narrow}, {v.data(), narrow}, {out.data(), wide}, max.data(), sum.data()},
      scratch.data());
     DIKKAT_BODY(executor, attention_backward_plain<Number>)
-    (solo.whole_shape(), {{q.data(), wide}, {k.data(), narrow}, {v.data(), narrow}, {out.data(), wide}, max.data(), sum.data(),
-                          {d_out.data(), wide}, {d_q.data(), wide}, {d_k.data(), narrow}, {d_v.data(), narrow}},
+    (solo.whole_shape(),
+     {{q.data(), wide},
+      {k.data(), narrow},
+      {v.data(), narrow},
+      {out.data(), wide},
+      max.data(),
+      sum.data(),
+      {d_out.data(), wide},
+      {d_q.data(), wide},
+      {d_k.data(), narrow},
+      {d_v.data(), narrow}},
      scratch.data());
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      solo.q = lane_of(q, lane), solo.k = lane_of(k, lane), solo.v = lane_of(v, lane), solo.d_out = lane_of(d_out, lane);
+      solo.q = lane_of(q, lane), solo.k = lane_of(k, lane), solo.v = lane_of(v, lane),
+      solo.d_out = lane_of(d_out, lane);
       const Results<T> together{lane_of(out, lane), lane_of(max, lane), lane_of(sum, lane),
                                 lane_of(d_q, lane), lane_of(d_k, lane), lane_of(d_v, lane)};
       EXPECT_TRUE(solo.run(executor) == together) << lane;

@@ -46,7 +46,9 @@ Plan plan_for(const Executor& executor, const Matrix<const T>& a, const Matrix<c
   const std::size_t panel = (executor.instructions == InstructionSet::avx512 ? 192 : 96) / sizeof(T);
   const std::size_t rows = a.rows;
   const std::size_t columns = b.columns;
-  const auto at_most = [](std::size_t part, std::size_t whole) { return std::max<std::size_t>(1, std::min(part, whole)); };
+  const auto at_most = [](std::size_t part, std::size_t whole) {
+    return std::max<std::size_t>(1, std::min(part, whole));
+  };
   const bool transposed = b.column_stride != 1;
   if (!transposed && (rows < kPackingRows || depth * columns * sizeof(T) <= kInPlaceBytes)) {
     const std::size_t part_rows = at_most(std::max(kPartRows, round_up(kPartWork / (depth * columns) + 1, 8)), rows);
@@ -74,7 +76,8 @@ void check_shapes(const Matrix<const T>& a, const Matrix<const T>& b, const Matr
   if (a.columns != b.rows || a.rows != out.rows || b.columns != out.columns) refuse("(M,K) . (K,N) -> (M,N)");
   if (out.column_stride != 1) refuse("rows of out without gaps");
   const auto& chunks = options.chunks;
-  if (options.bias != nullptr && (options.store == Store::add || !chunks.empty())) refuse("no bias where out is added to");
+  if (options.bias != nullptr && (options.store == Store::add || !chunks.empty()))
+    refuse("no bias where out is added to");
   if (!chunks.empty() && (chunks.front() != 0 || chunks.back() != a.columns || !std::ranges::is_sorted(chunks))) {
     refuse("chunks that rise from 0 to K");
   }
@@ -119,7 +122,8 @@ void matmul(const Executor& executor, Matrix<const T> a, Matrix<const T> b, Matr
   if (out.rows == 0 || out.columns == 0) return;
   witness(
       executor, "matmul", {memory(out.data, (out.rows - 1) * out.row_stride + out.columns)},
-      [&] { DIKKAT_BODY(executor, matmul_plain<T>)(a, b, out, options); },
+      [&] { DIKKAT_BODY(executor, matmul_plain<T>)
+            (a, b, out, options); },
       [&] {
         const bool may_resume = options.store == Store::assign && options.chunks.empty();
         const std::size_t depth = longest_chunk(options.chunks, a.columns);
@@ -127,7 +131,8 @@ void matmul(const Executor& executor, Matrix<const T> a, Matrix<const T> b, Matr
       });
 }
 
-template void matmul(const Executor&, Matrix<const float>, Matrix<const float>, Matrix<float>, const MatmulOptions<float>&);
+template void matmul(const Executor&, Matrix<const float>, Matrix<const float>, Matrix<float>,
+                     const MatmulOptions<float>&);
 template void matmul(const Executor&, Matrix<const double>, Matrix<const double>, Matrix<double>,
                      const MatmulOptions<double>&);
 

@@ -88,7 +88,8 @@ TYPED_TEST(Matmul, ChunksAreChainsOfTheirOwn) {
     matmul<TypeParam>({this->pool, bodies}, row_major(a, 1, 3), row_major(b, 3, 1), {&out, 1, 1, 1});
     EXPECT_EQ(out, TypeParam{1});
     out = 0;
-    matmul<TypeParam>({this->pool, bodies}, row_major(a, 1, 3), row_major(b, 3, 1), {&out, 1, 1, 1}, {.chunks = chunks});
+    matmul<TypeParam>({this->pool, bodies}, row_major(a, 1, 3), row_major(b, 3, 1), {&out, 1, 1, 1},
+                      {.chunks = chunks});
     EXPECT_EQ(out, 1 + 2 * u);
   }
 }
@@ -129,7 +130,8 @@ TYPED_TEST(Matmul, RefusesShapesThatDoNotFit) {
   EXPECT_THROW(matmul<TypeParam>(executor, a, b, {out.data(), 2, 1, 1}), Error);
   EXPECT_THROW(matmul<TypeParam>(executor, a, b, {out.data(), 2, 2, 1, 2}), Error);
   EXPECT_THROW(matmul<TypeParam>(executor, a, b, {out.data(), 2, 2, 2}, {.chunks = short_chunks}), Error);
-  EXPECT_THROW(matmul<TypeParam>(executor, a, b, {out.data(), 2, 2, 2}, {.store = Store::add, .bias = x.data()}), Error);
+  EXPECT_THROW(matmul<TypeParam>(executor, a, b, {out.data(), 2, 2, 2}, {.store = Store::add, .bias = x.data()}),
+               Error);
 }
 
 // A random product: sizes, layouts with gaps, chunks, bias.
@@ -150,14 +152,19 @@ struct Case {
     out_values = random_values<T>(draw, m * out_stride);
     bias = random_values<T>(draw, n);
     switch (draw() % 4) {
-      case 0: options.bias = bias.data(); break;
-      case 1: options.store = Store::add; break;
+      case 0:
+        options.bias = bias.data();
+        break;
+      case 1:
+        options.store = Store::add;
+        break;
       case 2:
         chunks = {0};
         while (chunks.back() < k) chunks.push_back(std::min(k, chunks.back() + 1 + draw() % 40));
         options.chunks = chunks;
         break;
-      default: break;
+      default:
+        break;
     }
   }
   static Matrix<const T> view(std::mt19937_64& draw, std::vector<T>& values, std::size_t rows, std::size_t columns) {

@@ -21,11 +21,21 @@ std::size_t lone_queries() {
   return hn::Lanes(hn::ScalableTag<T>()) / 4;
 }
 
+// With so many queries at a time a copy of the keys and values pays for itself.
+inline constexpr std::size_t kCopiesPay = 100;
+
+// Queries of a group in the forward passes: one vector, so that a causal mask wastes little.
+template <class T>
+std::size_t forward_lanes() {
+  return hn::Lanes(hn::ScalableTag<T>());
+}
+
 // Values of scratch that the forward bodies need for a sample of so many keys.
 template <class T>
 std::size_t attention_scratch(std::size_t width, std::size_t keys) {
-  const std::size_t lanes = kMostLanes;
-  return 2 * width * lanes + (keys + 64) * lanes + 2 * kDrawBlock * lanes + width * kLoneKeys + 6 * 64;
+  const std::size_t lanes = forward_lanes<T>();
+  return 2 * width * lanes + (keys + 64) * lanes + 2 * kDrawBlock * lanes + width * kLoneKeys + 2 * keys * width +
+         8 * 64;
 }
 
 // p of the group, dropped in place, block by block of the draws.
@@ -34,12 +44,10 @@ void drop_columns(const Group<T>& g, T* weights, Pieces<T> pieces) {
   if (g.shape.dropout == 0) return;
   T* rows = pieces.take(kDrawBlock * g.lanes);
   T* keep = pieces.take(kDrawBlock * g.lanes);
-  const PhiloxKeys keys(random::substream(g.shape.dropout_stream, g.head).key);
-  const KeepRule<T> rule(g.shape.dropout);
   for (std::size_t block = g.some.begin / kDrawBlock; block * kDrawBlock < g.some.end; ++block) {
     const KeyRange range{std::max(g.some.begin, block * kDrawBlock), std::min(g.some.end, (block + 1) * kDrawBlock)};
     T* from = weights + (range.begin - g.some.begin) * g.lanes;
-    keep_columns(g, keys, rule, block, rows, keep);
+    keep_columns(g, block, rows, keep);
     multiply_columns(g, range, from, keep, from);
   }
 }
@@ -55,13 +63,14 @@ void mix_columns(const Group<T>& g, T* weights, const HeadRows<const T>& v, cons
 }
 
 template <class T>
-void attention_forward_fast(const AttentionShape& shape, const AttentionForward<T>& t, const AttentionPart& part, T* scratch) {
+void attention_forward_fast(const AttentionShape& shape, const AttentionForward<T>& t, const AttentionPart& part,
+                            T* scratch) {
   const AttentionSample s = attention_sample(shape, part.sample);
   const std::size_t h = part.head;
   const std::size_t kv_head = h / (shape.heads / shape.kv_heads);
   const auto q = rows_of(t.q, s.query_row, h, shape.width);
-  const auto k = rows_of(t.k, s.key_row, kv_head, shape.width);
-  const auto v = rows_of(t.v, s.key_row, kv_head, shape.width);
+  auto k = rows_of(t.k, s.key_row, kv_head, shape.width);
+  auto v = rows_of(t.v, s.key_row, kv_head, shape.width);
   const auto out = rows_of(t.out, s.query_row, h, shape.width);
   const auto keep_sums = [&](std::size_t i, T max, T sum) {
     if (t.max != nullptr) t.max[(s.query_row + i) * shape.heads + h] = max;
@@ -80,10 +89,16 @@ void attention_forward_fast(const AttentionShape& shape, const AttentionForward<
     }
     return;
   }
-  T* columns = pieces.take(shape.width * kMostLanes);
-  T* weights = pieces.take(s.keys * kMostLanes);
+  T* columns = pieces.take(shape.width * forward_lanes<T>());
+  T* weights = pieces.take(s.keys * forward_lanes<T>());
+  if (part.last - part.first >= kCopiesPay) {
+    const KeyRange keys{shape.mask.visible(s.first_position + part.first, s.keys).begin,
+                        shape.mask.visible(s.first_position + part.last - 1, s.keys).end};
+    k = side_by_side(k, keys, shape.width, pieces.take(s.keys * shape.width));
+    v = side_by_side(v, keys, shape.width, pieces.take(s.keys * shape.width));
+  }
   for (std::size_t i = part.first; i < part.last;) {
-    const Group<T> g(shape, s, h, i, part.last);
+    const Group<T> g(shape, s, h, i, part.last, forward_lanes<T>());
     GroupSums<T> sums;
     to_columns(g, q, columns);
     scores_of(g, g.some, k, columns, weights);
@@ -102,10 +117,10 @@ void attention_pattern_fast(const AttentionShape& shape, const Heads<const T>& a
   const auto q = rows_of(all_q, s.query_row, part.head, shape.width);
   const auto k = rows_of(all_k, s.key_row, part.head / (shape.heads / shape.kv_heads), shape.width);
   Pieces<T> pieces{scratch};
-  T* columns = pieces.take(shape.width * kMostLanes);
-  T* weights = pieces.take(s.keys * kMostLanes);
+  T* columns = pieces.take(shape.width * forward_lanes<T>());
+  T* weights = pieces.take(s.keys * forward_lanes<T>());
   for (std::size_t i = part.first; i < part.last;) {
-    const Group<T> g(shape, s, part.head, i, part.last);
+    const Group<T> g(shape, s, part.head, i, part.last, forward_lanes<T>());
     GroupSums<T> sums;
     to_columns(g, q, columns);
     scores_of(g, g.some, k, columns, weights);
@@ -129,9 +144,9 @@ void attention_mix_fast(const AttentionShape& shape, const T* pattern, std::size
   const auto v = rows_of(all_v, s.key_row, part.head / (shape.heads / shape.kv_heads), shape.width);
   const auto out = rows_of(all_out, s.query_row, part.head, shape.width);
   Pieces<T> pieces{scratch};
-  T* weights = pieces.take(s.keys * kMostLanes);
+  T* weights = pieces.take(s.keys * forward_lanes<T>());
   for (std::size_t i = part.first; i < part.last;) {
-    const Group<T> g(shape, s, part.head, i, part.last);
+    const Group<T> g(shape, s, part.head, i, part.last, forward_lanes<T>());
     const T* from = pattern + ((s.query_row + i) * shape.heads + part.head) * keys + g.some.begin;
     const std::size_t seen = g.some.end - g.some.begin;
     if (g.count < g.lanes) std::fill(weights, weights + seen * g.lanes, T{0});
@@ -166,7 +181,7 @@ struct GroupGradient {
 template <class T>
 std::size_t attention_backward_scratch(std::size_t width, std::size_t keys) {
   const std::size_t wide = width + 64 / sizeof(T);
-  return (3 * width + 2 * wide + 4 * kDrawBlock) * kMostLanes + 2 * keys * wide + 16 * 64;
+  return (3 * width + 2 * wide + 4 * kDrawBlock) * kMostLanes + 2 * keys * (wide + width) + 20 * 64;
 }
 
 // delta of every lane; columns of out pass through dq_columns, which is not in use yet.
@@ -175,15 +190,14 @@ void find_delta(const Group<T>& g, const HeadRows<const T>& out, GroupGradient<T
   const hn::ScalableTag<T> d;
   const std::size_t step = hn::Lanes(d);
   to_columns(g, out, gradient.dq_columns);
-  ColumnPartials<T> partials(g.lanes);
-  for (std::size_t c = 0; c < g.shape.width; ++c) {
-    for (std::size_t l = 0; l < g.lanes; l += step) {
-      const std::size_t at = c * g.lanes + l;
-      partials.add(c, g.lanes, l, hn::Mul(hn::Load(d, gradient.d_out_columns + at), hn::Load(d, gradient.dq_columns + at)));
+  for (std::size_t lane = 0; lane < g.lanes; lane += step) {
+    LanePartials<T> partials;
+    for (std::size_t c = 0; c < g.shape.width; ++c) {
+      const std::size_t at = c * g.lanes + lane;
+      partials.add(c, hn::Mul(hn::Load(d, gradient.d_out_columns + at), hn::Load(d, gradient.dq_columns + at)));
     }
+    hn::Store(partials.total(), d, gradient.delta + lane);
   }
-  const T* total = partials.total(g.lanes);
-  std::copy(total, total + g.lanes, gradient.delta);
 }
 
 // p and ds from the scores in p and the dot products of d_out and v in ds; p becomes p'.
@@ -197,8 +211,9 @@ void score_gradients(const Group<T>& g, KeyRange keys, GroupGradient<T>& gradien
     const auto max = hn::Load(d, gradient.sums.max + l);
     const auto reciprocal = hn::Load(d, gradient.sums.reciprocal + l);
     const auto delta = hn::Load(d, gradient.delta + l);
-    for (std::size_t j = 0; j < keys.end - keys.begin; ++j) {
-      const std::size_t at = j * g.lanes + l;
+    const VectorKeys seen = g.keys_of(l).within(keys);
+    for (std::size_t j = seen.begin; j < seen.end; ++j) {
+      const std::size_t at = (j - keys.begin) * g.lanes + l;
       auto p = hn::Mul(exponential(hn::Sub(hn::Load(d, gradient.p + at), max)), reciprocal);
       auto dp = hn::Load(d, gradient.ds + at);
       if (drops) dp = hn::Mul(dp, hn::Load(d, keep + at));
@@ -211,7 +226,13 @@ void score_gradients(const Group<T>& g, KeyRange keys, GroupGradient<T>& gradien
 
 // sums (S, wide) += over ascending queries of the group that see a key: weights[key - keys.begin][query] * rows[query].
 template <class T>
-void accumulate_over_queries(const Group<T>& g, KeyRange keys, const T* weights, const T* rows, std::size_t wide, T* sums) {
+struct KeySums {
+  const T* weights;
+  const T* rows;
+  T* sums;
+};
+template <class T>
+void accumulate_over_queries(const Group<T>& g, KeyRange keys, std::size_t wide, const KeySums<T> (&both)[2]) {
   const std::size_t vectors = wide / hn::Lanes(hn::ScalableTag<T>());
   // Queries rise in begin and end. gone: end at or before the first key at hand; brief: end within the keys at hand;
   // early: begin at or before the first key; near: begin before the last.
@@ -221,29 +242,33 @@ void accumulate_over_queries(const Group<T>& g, KeyRange keys, const T* weights,
   };
   for (std::size_t j = keys.begin; j < keys.end;) {
     const std::size_t taken = std::min(kTileRows, keys.end - j);
-    const auto product = [&](std::size_t from, std::size_t to) {
-      return Tile<T>{.a = weights + (j - keys.begin) * g.lanes + from,
-                     .a_row = g.lanes,
-                     .a_k = 1,
-                     .b = rows + from * wide,
-                     .b_k = wide,
-                     .depth = to - from,
-                     .c = sums + j * wide,
-                     .c_row = wide,
-                     .last = 0,
-                     .begin = Begin::resume,
-                     .end = End::store,
-                     .bias = nullptr,
-                     .factor = T{1}};
-    };
     skip_while(gone, g.end, j + 1);
+    brief = std::max(brief, gone);
     skip_while(brief, g.end, j + taken);
     skip_while(early, g.begin, j + 1);
+    near = std::max(near, early);
     skip_while(near, g.begin, j + taken);
     const std::size_t plain = std::min(brief, early);
-    tiles_over_queries(product(gone, plain), g.ranges(gone), j, taken, vectors);
-    tiles(product(plain, early), taken, vectors);
-    tiles_over_queries(product(early, near), g.ranges(early), j, taken, vectors);
+    for (const KeySums<T>& s : both) {
+      const auto product = [&](std::size_t from, std::size_t to) {
+        return Tile<T>{.a = s.weights + (j - keys.begin) * g.lanes + from,
+                       .a_row = g.lanes,
+                       .a_k = 1,
+                       .b = s.rows + from * wide,
+                       .b_k = wide,
+                       .depth = to - from,
+                       .c = s.sums + j * wide,
+                       .c_row = wide,
+                       .last = 0,
+                       .begin = Begin::resume,
+                       .end = End::store,
+                       .bias = nullptr,
+                       .factor = T{1}};
+      };
+      tiles_over_queries(product(gone, plain), g.ranges(gone), j, taken, vectors);
+      tiles(product(plain, early), taken, vectors);
+      tiles_over_queries(product(early, near), g.ranges(early), j, taken, vectors);
+    }
     j += taken;
   }
 }
@@ -251,17 +276,13 @@ void accumulate_over_queries(const Group<T>& g, KeyRange keys, const T* weights,
 // One head: d_q is assigned; dk and dv (S, wide) take this head's chains.
 template <class T>
 void attention_backward_head(const AttentionShape& shape, const AttentionBackward<T>& t, const AttentionSample& s,
-                             std::size_t h, std::size_t wide, T* dk, T* dv, GroupGradient<T>& gradient) {
-  const std::size_t kv_head = h / (shape.heads / shape.kv_heads);
+                             std::size_t h, const HeadRows<const T>& k, const HeadRows<const T>& v, std::size_t wide,
+                             T* dk, T* dv, GroupGradient<T>& gradient) {
   const auto q = rows_of(t.q, s.query_row, h, shape.width);
-  const auto k = rows_of(t.k, s.key_row, kv_head, shape.width);
-  const auto v = rows_of(t.v, s.key_row, kv_head, shape.width);
   const auto d_out = rows_of(t.d_out, s.query_row, h, shape.width);
   const auto d_q = rows_of(t.d_q, s.query_row, h, shape.width);
-  const PhiloxKeys draw_keys(random::substream(shape.dropout_stream, h).key);
-  const KeepRule<T> rule(shape.dropout);
   for (std::size_t i = 0; i < s.queries;) {
-    const Group<T> g(shape, s, h, i, s.queries);
+    const Group<T> g(shape, s, h, i, s.queries, kMostLanes);
     to_columns(g, q, gradient.q_columns);
     to_columns(g, d_out, gradient.d_out_columns);
     copy_rows(q.data + i * q.stride, q.stride, g.count, shape.width, gradient.q_rows, wide);
@@ -275,15 +296,14 @@ void attention_backward_head(const AttentionShape& shape, const AttentionBackwar
     std::fill(gradient.dq_columns, gradient.dq_columns + shape.width * g.lanes, T{0});
     for (KeyRange keys{g.some.begin, 0}; keys.begin < g.some.end; keys.begin = keys.end) {
       keys.end = std::min(g.some.end, (keys.begin / kDrawBlock + 1) * kDrawBlock);
-      dot_products(g, keys, k, gradient.q_columns, static_cast<T>(shape.scale), gradient.p);
-      add_slopes(g, keys, gradient.p);
+      scores_of(g, keys, k, gradient.q_columns, gradient.p);
       dot_products(g, keys, v, gradient.d_out_columns, T{1}, gradient.ds);
       if (shape.dropout != 0) {
-        keep_columns(g, draw_keys, rule, keys.begin / kDrawBlock, gradient.keep_rows, gradient.keep);
+        keep_columns(g, keys.begin / kDrawBlock, gradient.keep_rows, gradient.keep);
       }
       score_gradients(g, keys, gradient);
-      accumulate_over_queries(g, keys, gradient.ds, gradient.q_rows, wide, dk);
-      accumulate_over_queries(g, keys, gradient.p, gradient.d_out_rows, wide, dv);
+      accumulate_over_queries(g, keys, wide,
+                              {{gradient.ds, gradient.q_rows, dk}, {gradient.p, gradient.d_out_rows, dv}});
       accumulate_over_keys(g, keys, k, gradient.ds, gradient.dq_columns);
     }
     scale_plain(gradient.dq_columns, shape.width * g.lanes, shape.scale);
@@ -305,12 +325,18 @@ void attention_backward_fast(const AttentionShape& shape, const AttentionBackwar
   GroupGradient<T> gradient(shape.width, wide, pieces);
   T* dk = pieces.take(s.keys * wide);
   T* dv = pieces.take(s.keys * wide);
+  auto k = rows_of(t.k, s.key_row, kv_head, shape.width);
+  auto v = rows_of(t.v, s.key_row, kv_head, shape.width);
+  if (s.queries * per_group >= kCopiesPay) {
+    k = side_by_side(k, {0, s.keys}, shape.width, pieces.take(s.keys * shape.width));
+    v = side_by_side(v, {0, s.keys}, shape.width, pieces.take(s.keys * shape.width));
+  }
   const auto d_k = rows_of(t.d_k, s.key_row, kv_head, shape.width);
   const auto d_v = rows_of(t.d_v, s.key_row, kv_head, shape.width);
   for (std::size_t h = kv_head * per_group; h < (kv_head + 1) * per_group; ++h) {
     std::fill(dk, dk + s.keys * wide, T{0});
     std::fill(dv, dv + s.keys * wide, T{0});
-    attention_backward_head(shape, t, s, h, wide, dk, dv, gradient);
+    attention_backward_head(shape, t, s, h, k, v, wide, dk, dv, gradient);
     const bool first = h == kv_head * per_group;
     for (std::size_t j = 0; j < s.keys; ++j) {
       T* HWY_RESTRICT to_k = d_k.data + j * d_k.stride;

@@ -29,19 +29,20 @@ void lone_scores(const AttentionShape& shape, const T* q, const HeadRows<const T
       const std::size_t left = (n - i + step - 1) / step;
       const std::size_t vectors = left >= kRowVectors ? kRowVectors : next_vectors(left);
       const std::size_t valid = std::min(n - i, vectors * step);
-      tile_of<T, 1>(vectors, valid < vectors * step)({.a = q,
-                                                      .a_row = 0,
-                                                      .a_k = 1,
-                                                      .b = columns + i,
-                                                      .b_k = kLoneKeys,
-                                                      .depth = shape.width,
-                                                      .c = scores + j + i,
-                                                      .c_row = 0,
-                                                      .last = valid - (vectors - 1) * step,
-                                                      .begin = Begin::zero,
-                                                      .end = End::scale,
-                                                      .bias = nullptr,
-                                                      .factor = static_cast<T>(shape.scale)});
+      run_rows<T, 1>({.a = q,
+                      .a_row = 0,
+                      .a_k = 1,
+                      .b = columns + i,
+                      .b_k = kLoneKeys,
+                      .depth = shape.width,
+                      .c = scores + j + i,
+                      .c_row = 0,
+                      .last = valid - (vectors - 1) * step,
+                      .begin = Begin::zero,
+                      .end = End::scale,
+                      .bias = nullptr,
+                      .factor = static_cast<T>(shape.scale)},
+                     vectors, valid < vectors * step);
       i += valid;
     }
   }
@@ -49,7 +50,8 @@ void lone_scores(const AttentionShape& shape, const T* q, const HeadRows<const T
 
 // weights[j] for the absolute key index j; what is hidden within the first and last sixteen becomes 0.
 template <class T>
-RowSums<T> lone_weights(const AttentionQuery<T>& query, const T* q, const HeadRows<const T>& k, T* columns, T* weights) {
+RowSums<T> lone_weights(const AttentionQuery<T>& query, const T* q, const HeadRows<const T>& k, T* columns,
+                        T* weights) {
   const auto [begin, end] = query.visible;
   if (begin >= end) return {T{0}, T{0}};
   lone_scores(query.shape, q, k, query.visible, columns, weights);
@@ -80,7 +82,8 @@ RowSums<T> lone_weights(const AttentionQuery<T>& query, const T* q, const HeadRo
   }
   const T sum = partials.total();
   const auto reciprocal = hn::Set(d, T{1} / sum);
-  for (std::size_t j = from; j < to; j += step) hn::Store(hn::Mul(hn::Load(d, weights + j), reciprocal), d, weights + j);
+  for (std::size_t j = from; j < to; j += step)
+    hn::Store(hn::Mul(hn::Load(d, weights + j), reciprocal), d, weights + j);
   return {max, sum};
 }
 
@@ -107,19 +110,20 @@ void lone_mix(const AttentionQuery<T>& query, const T* weights, const HeadRows<c
     const std::size_t left = (width - d + step - 1) / step;
     const std::size_t vectors = left >= kRowVectors ? kRowVectors : next_vectors(left);
     const std::size_t valid = std::min(width - d, vectors * step);
-    tile_of<T, 1>(vectors, valid < vectors * step)({.a = weights + query.visible.begin,
-                                                    .a_row = 0,
-                                                    .a_k = 1,
-                                                    .b = v.data + query.visible.begin * v.stride + d,
-                                                    .b_k = v.stride,
-                                                    .depth = query.visible.end - query.visible.begin,
-                                                    .c = out + d,
-                                                    .c_row = 0,
-                                                    .last = valid - (vectors - 1) * step,
-                                                    .begin = Begin::zero,
-                                                    .end = End::store,
-                                                    .bias = nullptr,
-                                                    .factor = T{1}});
+    run_rows<T, 1>({.a = weights + query.visible.begin,
+                    .a_row = 0,
+                    .a_k = 1,
+                    .b = v.data + query.visible.begin * v.stride + d,
+                    .b_k = v.stride,
+                    .depth = query.visible.end - query.visible.begin,
+                    .c = out + d,
+                    .c_row = 0,
+                    .last = valid - (vectors - 1) * step,
+                    .begin = Begin::zero,
+                    .end = End::store,
+                    .bias = nullptr,
+                    .factor = T{1}},
+                   vectors, valid < vectors * step);
     d += valid;
   }
 }

@@ -88,21 +88,20 @@ HWY_INLINE void matmul_row_of_tiles(const Step<T>& s, std::size_t m, std::size_t
     if (rows == 1 && !s.b.packed && left >= kRowVectors) vectors = kRowVectors;
     const std::size_t width = vectors * step;
     const std::size_t valid = std::min(width, columns - n);
-    std::size_t taken = rows;
-    const bool masked = valid < width;
-    choose_tile<T>(taken, vectors, masked)({.a = s.a.data + m * s.a.row_stride + s.k0 * s.a.column_stride,
-                                            .a_row = s.a.row_stride,
-                                            .a_k = s.a.column_stride,
-                                            .b = panel,
-                                            .b_k = s.b.packed ? width : s.b.row_stride,
-                                            .depth = s.k1 - s.k0,
-                                            .c = s.out.data + m * s.out.row_stride + n,
-                                            .c_row = s.out.row_stride,
-                                            .last = valid - (vectors - 1) * step,
-                                            .begin = s.begin,
-                                            .end = s.end,
-                                            .bias = s.bias == nullptr ? nullptr : s.bias + n,
-                                            .factor = T{1}});
+    run_tile<T>({.a = s.a.data + m * s.a.row_stride + s.k0 * s.a.column_stride,
+                 .a_row = s.a.row_stride,
+                 .a_k = s.a.column_stride,
+                 .b = panel,
+                 .b_k = s.b.packed ? width : s.b.row_stride,
+                 .depth = s.k1 - s.k0,
+                 .c = s.out.data + m * s.out.row_stride + n,
+                 .c_row = s.out.row_stride,
+                 .last = valid - (vectors - 1) * step,
+                 .begin = s.begin,
+                 .end = s.end,
+                 .bias = s.bias == nullptr ? nullptr : s.bias + n,
+                 .factor = T{1}},
+                rows, vectors, valid < width);
     panel += s.b.packed ? width * (s.k1 - s.k0) : width;
     n += valid;
     left -= vectors;
@@ -112,8 +111,7 @@ HWY_INLINE void matmul_row_of_tiles(const Step<T>& s, std::size_t m, std::size_t
 template <class T>
 void matmul_step(const Step<T>& s) {
   for (std::size_t m = 0; m < s.out.rows;) {
-    std::size_t rows = s.out.rows - m;
-    choose_tile<T>(rows, 1, false);
+    const std::size_t rows = tile_rows(s.out.rows - m, vectors_of<T>(s.out.columns));
     matmul_row_of_tiles(s, m, rows);
     m += rows;
   }
@@ -126,7 +124,8 @@ template <class T>
 void matmul_part_fast(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& out,
                       const MatmulOptions<T>& options, std::size_t depth, T* packed, bool ready) {
   const bool chunked = !options.chunks.empty();
-  const std::size_t steps = chunked ? options.chunks.size() - 1 : std::max<std::size_t>(1, (a.columns + depth - 1) / depth);
+  const std::size_t steps =
+      chunked ? options.chunks.size() - 1 : std::max<std::size_t>(1, (a.columns + depth - 1) / depth);
   for (std::size_t i = 0; i < steps; ++i) {
     const std::size_t k0 = chunked ? options.chunks[i] : i * depth;
     const std::size_t k1 = chunked ? options.chunks[i + 1] : std::min(a.columns, k0 + depth);

@@ -23,7 +23,7 @@ inline constexpr std::size_t kTileVectors = 3;
 // A lone row takes more columns at once: it needs as many independent chains to hide the latency of one.
 inline constexpr std::size_t kRowVectors = 8;
 
-enum class Begin : std::uint8_t { zero, resume };          // chain from zero, or taken up from the output
+enum class Begin : std::uint8_t { zero, resume };           // chain from zero, or taken up from the output
 enum class End : std::uint8_t { store, add, bias, scale };  // chain, out + chain, chain + bias[n], chain * factor
 
 // c[m][n] over k in [0, depth) of a[m * a_row + k * a_k] * b[k * b_k + n].
@@ -42,6 +42,20 @@ struct Tile {
   End end;
   const T* bias;
   T factor;
+};
+
+// Addresses of a tile's rows at the same k: a pointer for every fourth row and three distances, so that sixteen rows
+// need no more registers than there are.
+template <class T, std::size_t kRows>
+struct RowPointers {
+  const T* fourth[(kRows + 3) / 4];
+  std::size_t distance[4];
+
+  HWY_INLINE RowPointers(const T* a, std::size_t a_row) : distance{0, a_row, 2 * a_row, 3 * a_row} {
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < (kRows + 3) / 4; ++i) fourth[i] = a + 4 * i * a_row;
+  }
+  HWY_INLINE T at(std::size_t row, std::size_t offset) const { return (fourth[row / 4] + offset)[distance[row % 4]]; }
 };
 
 template <class T, bool kMasked, class D, class M>
@@ -65,9 +79,7 @@ HWY_NOINLINE void tile(const Tile<T>& t) {
                       : tile_load<T, kMasked>(d, mask, t.c + r * t.c_row + v * step, v + 1 == kVectors);
     }
   }
-  const T* row[kRows];
-#pragma GCC unroll 16
-  for (std::size_t r = 0; r < kRows; ++r) row[r] = t.a + r * t.a_row;
+  const RowPointers<T, kRows> row(t.a, t.a_row);
   const T* b = t.b;
   std::size_t offset = 0;
   for (std::size_t k = 0; k < t.depth; ++k) {
@@ -78,7 +90,7 @@ HWY_NOINLINE void tile(const Tile<T>& t) {
     }
 #pragma GCC unroll 16
     for (std::size_t r = 0; r < kRows; ++r) {
-      const auto left = hn::Set(d, row[r][offset]);
+      const auto left = hn::Set(d, row.at(r, offset));
 #pragma GCC unroll 16
       for (std::size_t v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(left, right[v], sum[r][v]);
     }
@@ -104,28 +116,37 @@ HWY_NOINLINE void tile(const Tile<T>& t) {
   }
 }
 
-template <class T>
-using TileFunction = void (*)(const Tile<T>&);
-
+// Calls behind branches, not through a table of functions: on small shapes, where a tile is some hundred cycles, the
+// jumps count.
 template <class T, std::size_t kRows>
-HWY_INLINE TileFunction<T> tile_of(std::size_t vectors, bool masked) {
-  if (vectors == 1) return masked ? &tile<T, kRows, 1, true> : &tile<T, kRows, 1, false>;
-  if (vectors == 2) return masked ? &tile<T, kRows, 2, true> : &tile<T, kRows, 2, false>;
+HWY_INLINE void run_rows(const Tile<T>& t, std::size_t vectors, bool masked) {
+  if (vectors == 3) return masked ? tile<T, kRows, 3, true>(t) : tile<T, kRows, 3, false>(t);
+  if (vectors == 2) return masked ? tile<T, kRows, 2, true>(t) : tile<T, kRows, 2, false>(t);
   if constexpr (kRows == 1) {
-    if (vectors == kRowVectors) return masked ? &tile<T, 1, kRowVectors, true> : &tile<T, 1, kRowVectors, false>;
+    if (vectors == kRowVectors) return masked ? tile<T, 1, kRowVectors, true>(t) : tile<T, 1, kRowVectors, false>(t);
   }
-  return masked ? &tile<T, kRows, 3, true> : &tile<T, kRows, 3, false>;
+  return masked ? tile<T, kRows, 1, true>(t) : tile<T, kRows, 1, false>(t);
 }
 
-// The tile whose rows are the largest of 8, 4, 2, 1 not above `rows`; tells how many it takes.
+// The tile of so many rows (one that tile_rows gives) and vectors.
 template <class T>
-HWY_INLINE TileFunction<T> choose_tile(std::size_t& rows, std::size_t vectors, bool masked) {
-  if constexpr (kTileRows == 8) {
-    if (rows >= 8) return rows = 8, tile_of<T, 8>(vectors, masked);
+HWY_INLINE void run_tile(const Tile<T>& t, std::size_t rows, std::size_t vectors, bool masked) {
+  if (rows == 2 * kTileRows) {
+    return masked ? tile<T, 2 * kTileRows, 1, true>(t) : tile<T, 2 * kTileRows, 1, false>(t);
   }
-  if (rows >= 4) return rows = 4, tile_of<T, 4>(vectors, masked);
-  if (rows >= 2) return rows = 2, tile_of<T, 2>(vectors, masked);
-  return rows = 1, tile_of<T, 1>(vectors, masked);
+  if (rows == kTileRows) return run_rows<T, kTileRows>(t, vectors, masked);
+  if constexpr (kTileRows == 8) {
+    if (rows == 4) return run_rows<T, 4>(t, vectors, masked);
+  }
+  return rows == 2 ? run_rows<T, 2>(t, vectors, masked) : run_rows<T, 1>(t, vectors, masked);
+}
+
+// The rows of the tallest tile of at most `rows` rows. One vector of columns leaves room for twice the rows, and needs
+// them as chains.
+constexpr std::size_t tile_rows(std::size_t rows, std::size_t vectors) {
+  if (vectors == 1 && rows >= 2 * kTileRows) return 2 * kTileRows;
+  if (rows >= kTileRows) return kTileRows;
+  return rows >= 4 ? 4 : (rows >= 2 ? 2 : 1);
 }
 
 // How many of `vectors` the next tile takes: 3, but 2 + 2 rather than 3 + 1.

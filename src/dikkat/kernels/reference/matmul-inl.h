@@ -39,7 +39,8 @@ template <class T>
 void matmul_plain(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& out,
                   const MatmulOptions<T>& options) {
   const std::size_t whole[] = {0, a.columns};
-  const std::span<const std::size_t> chunks = options.chunks.empty() ? std::span<const std::size_t>(whole) : options.chunks;
+  const std::span<const std::size_t> chunks =
+      options.chunks.empty() ? std::span<const std::size_t>(whole) : options.chunks;
   const bool add = options.store == Store::add || !options.chunks.empty();
   T chain[kPlainColumns];
   for (std::size_t m = 0; m < out.rows; ++m) {
