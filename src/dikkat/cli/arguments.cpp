@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "dikkat/base/json.h"
-#include "dikkat/base/parallel.h"
 #include "dikkat/cli/suggest.h"
 
 namespace dikkat::cli {
@@ -56,7 +55,7 @@ OptionGroup common_options() {
            {.name = "threads",
             .value = "N",
             .help = "threads to use; no result depends on it",
-            .fallback = "what the machine allows: " + std::to_string(available_threads())},
+            .fallback = "as many as the machine allows"},
            {.name = "kernels",
             .value = "KIND",
             .help = "which bodies of the kernels: the plain loops, the fast ones, or both, compared to the bit",

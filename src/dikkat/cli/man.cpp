@@ -26,6 +26,13 @@ std::string roff(std::string_view text) {
   return out;
 }
 
+// Lines of the text are paragraphs.
+std::string paragraphs(std::string_view text) {
+  const std::size_t end = text.find('\n');
+  const std::string first = roff(text.substr(0, end)) + "\n";
+  return end == std::string_view::npos ? first : first + ".PP\n" + paragraphs(text.substr(end + 1));
+}
+
 std::string tagged(const std::string& tag, const std::string& text) { return ".TP\n" + tag + "\n" + roff(text) + "\n"; }
 
 std::string page_of(const Option& option) {
@@ -43,7 +50,7 @@ std::string page_of(const Option& option) {
 }
 
 std::string page_of(const Command& command) {
-  std::string out = ".SS " + roff(usage_of(command)) + "\n" + roff(command.description) + "\n";
+  std::string out = ".SS " + roff(usage_of(command)) + "\n" + paragraphs(command.description);
   for (const Operand& operand : command.operands) out += tagged("\\fI" + roff(operand.name) + "\\fR", operand.help);
   for (const OptionGroup& group : command.groups) {
     if (&group == &command.groups.back()) continue;  // every command's, described once
