@@ -147,6 +147,11 @@ MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
+void MappedFile::let_go(std::size_t end) const {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  if (end >= page) madvise(const_cast<std::byte*>(data_), end / page * page, MADV_DONTNEED);
+}
+
 MappedFile::MappedFile(MappedFile&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
 

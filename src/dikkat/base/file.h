@@ -20,6 +20,8 @@ class MappedFile {
   MappedFile& operator=(MappedFile&& other) noexcept;
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, size_}; }
+  // Lets go of the memory of bytes [0, end) that have been read; they are read again from the file if they are touched.
+  void let_go(std::size_t end) const;
   [[nodiscard]] std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
 
  private:

@@ -68,13 +68,23 @@ std::vector<FileSum> parse_manifest(std::string_view text, const std::filesystem
   return files;
 }
 
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20U;
+
 MappedFile map_verified(const std::filesystem::path& path, const FileSum& sum) {
   if (!std::filesystem::exists(path)) refuse(path, "file of the checkpoint is missing");
   MappedFile mapped(path);
   if (mapped.bytes().size() != sum.bytes) {
     refuse(path, std::to_string(mapped.bytes().size()) + " bytes instead of " + std::to_string(sum.bytes));
   }
-  if (xxh3_128_hex(mapped.bytes()) != sum.xxh3) refuse(path, "content differs from its checksum");
+  // Piece by piece, so that a check during training does not hold the whole file beside the model.
+  Xxh3Stream hash;
+  const std::span<const std::byte> bytes = mapped.bytes();
+  for (std::size_t begin = 0; begin < bytes.size(); begin += kPieceBytes) {
+    const std::size_t end = std::min(begin + kPieceBytes, bytes.size());
+    hash.update(bytes.subspan(begin, end - begin));
+    mapped.let_go(end);
+  }
+  if (hash.hex() != sum.xxh3) refuse(path, "content differs from its checksum");
   return mapped;
 }
 

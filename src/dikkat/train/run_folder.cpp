@@ -75,6 +75,14 @@ void check_is_run(const fs::path& run) {
   }
 }
 
+void make_parents(const fs::path& parent) {
+  std::error_code fault;
+  fs::create_directories(parent, fault);
+  if (fs::is_directory(parent)) return;
+  throw Error(ErrorKind::io, "the folder for the run cannot be made: " + fault.message(),
+              {.file = parent.string(), .hint = "choose an --out in a folder you may write to"});
+}
+
 }  // namespace
 
 RunFolder::RunFolder(fs::path path, RunRecord record, std::string tokenizer_json, std::unique_ptr<FileLock> lock)
@@ -87,9 +95,7 @@ RunFolder RunFolder::create(const fs::path& run, const NewRun& content) {
   const fs::path path = plain(run);
   if (is_there(path)) refuse_existing(path);
   const fs::path parent = parent_of(path);
-  if (!fs::is_directory(parent)) {
-    throw Error(ErrorKind::io, "the folder for the run is missing", {.file = parent.string(), .hint = "make it first"});
-  }
+  make_parents(parent);
   remove_leftovers(parent, path.filename().string());
 
   const TemporaryPath temporary(path);

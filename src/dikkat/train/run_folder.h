@@ -57,7 +57,8 @@ enum class Access : std::uint8_t { read, write };
 
 class RunFolder {
  public:
-  // Makes the folder whole and locks it. Error{usage} when something of that name is there.
+  // Makes the folder whole (and the folders above it, where they are missing) and locks it. Error{usage} when something of
+  // that name is there.
   [[nodiscard]] static RunFolder create(const std::filesystem::path& run, const NewRun& content);
   // Error{io}: nothing there. Error{usage}: not a folder. Error{malformed}: not a run, half a run, or damaged.
   // Error{incompatible}: another version's. `write` locks it (Error{locked}) and removes what a crash left behind.

@@ -93,7 +93,13 @@ TEST(RunFolder, IsNotMadeOverAnything) {
     EXPECT_THAT(error.place().hint, HasSubstr("--resume"));
   }
   EXPECT_THAT(names_in(folder.path()), ElementsAre("file", "folder", "link"));
-  EXPECT_EQ(error_of([&] { static_cast<void>(RunFolder::create(folder / "no/run", new_run())); }).kind(), ErrorKind::io);
+  EXPECT_EQ(error_of([&] { static_cast<void>(RunFolder::create(folder / "file/run", new_run())); }).kind(), ErrorKind::io);
+}
+
+TEST(RunFolder, FoldersAboveItAreMade) {
+  const TemporaryFolder folder;
+  const RunFolder run = RunFolder::create(folder / "runs/first", new_run());
+  EXPECT_EQ(RunFolder::open(folder / "runs/first", Access::read).record().model.width, run.record().model.width);
 }
 
 TEST(RunFolder, WhatACrashLeftWhileMakingItIsRemoved) {
