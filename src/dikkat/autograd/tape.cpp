@@ -75,6 +75,12 @@ Gradient Tape::into(Slot slot, const Shape& shape, DType dtype, const Context& c
   return {place.gradient, kernels::Store::add};
 }
 
+Tensor Tape::onto(Slot slot, const Shape& shape, DType dtype, const Context& context) {
+  const Gradient gradient = into(slot, shape, dtype, context);
+  if (gradient.wanted() && gradient.store == kernels::Store::assign) gradient.tensor.fill(0.0);
+  return gradient.tensor;
+}
+
 void Tape::give(Slot slot, const Tensor& tensor, const Context& context) {
   if (slot == kNoSlot) return;
   if (!places_[slot].gradient.defined()) {

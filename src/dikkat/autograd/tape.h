@@ -68,6 +68,8 @@ class Tape {
   [[nodiscard]] Tensor take(Slot slot);
   // Where to write the gradient of a value of this shape; not wanted for kNoSlot.
   [[nodiscard]] Gradient into(Slot slot, const Shape& shape, DType dtype, const Context& context);
+  // The same for kernels that only add: a fresh place is zero. Undefined for kNoSlot.
+  [[nodiscard]] Tensor onto(Slot slot, const Shape& shape, DType dtype, const Context& context);
   // Hands a finished gradient on without a copy where possible. `tensor` may be shared with other slots.
   void give(Slot slot, const Tensor& tensor, const Context& context);
 

@@ -30,13 +30,13 @@ TEST_F(ActivationTest, GradientsAgreeWithDifferences) {
   for (double& value : x.span<double>()) value *= 3;
   for (const Activation kind : kAll) {
     const auto f = [&](Context& c, Inputs in) { return activation(c, kind, in[0]); };
-    EXPECT_EQ(check_gradients(context(), {x}, f), "") << static_cast<int>(kind);
+    EXPECT_EQ(check({x}, f), "") << static_cast<int>(kind);
   }
 }
 
 TEST_F(ActivationTest, GatedGradientsAgreeWithDifferences) {
   const auto f = [](Context& c, Inputs in) { return swiglu(c, in[0]); };
-  EXPECT_EQ(check_gradients(context(), {values("x", {7, 6})}, f), "");
+  EXPECT_EQ(check({values("x", {7, 6})}, f), "");
 }
 
 // At 1: Phi(1) = 0.8413447460685429; tanh(0.7978845608 * 1.044715) gives 0.8411919906082768; 1/(1+1/e).

@@ -70,8 +70,7 @@ struct AttentionBackward {
 
 void require_joint(const Tensor& qkv, const AttentionOptions& options) {
   require_rank("attention", "qkv", qkv, 2);
-  require_shape("attention", "qkv", qkv,
-                {qkv.shape()[0], (options.heads + 2 * options.kv_heads) * options.width});
+  require_shape("attention", "qkv", qkv, {qkv.shape()[0], (options.heads + 2 * options.kv_heads) * options.width});
 }
 
 // out, and the row maxima and sums that backward needs.
@@ -97,11 +96,12 @@ Forward forward(Context& context, const AttentionShape& shape, const Tensor& qkv
   return result;
 }
 
-Variable tracked(Context& context, const AttentionShape& shape, const Variable& qkv, const Forward& result) {
-  Variable out = output_of(context, result.out, qkv);
+// `shown`: result.out, or what came of a map that somebody changed.
+Variable tracked(Context& context, const AttentionShape& shape, const Variable& qkv, const Forward& result,
+                 const Tensor& shown) {
+  Variable out = output_of(context, shown, qkv);
   if (out.wants_gradient()) {
-    context.tape->record(
-        AttentionBackward{shape, qkv.value, result.out, result.max, result.sum, qkv.slot, out.slot});
+    context.tape->record(AttentionBackward{shape, qkv.value, result.out, result.max, result.sum, qkv.slot, out.slot});
   }
   return out;
 }
@@ -111,7 +111,8 @@ Variable tracked(Context& context, const AttentionShape& shape, const Variable& 
 Variable attention(Context& context, const Variable& qkv, const AttentionOptions& options) {
   require_joint(qkv.value, options);
   const AttentionShape shape = shape_of(context, options);
-  return tracked(context, shape, qkv, forward(context, shape, qkv.value));
+  const Forward result = forward(context, shape, qkv.value);
+  return tracked(context, shape, qkv, result, result.out);
 }
 
 Tensor attention_cached(Context& context, const Tensor& qkv, const Tensor& keys, const Tensor& values,
@@ -148,16 +149,15 @@ Variable attention_with_map(Context& context, const Variable& qkv, const Attenti
   }
   const DType dtype = qkv.value.dtype();
   Tensor pattern = Tensor::zeros({qkv.shape()[0], shape.heads, keys}, dtype, context.memory);
-  Forward seen = plain;
-  seen.out = Tensor::empty(plain.out.shape(), dtype, context.memory);
+  const Tensor shown = Tensor::empty(plain.out.shape(), dtype, context.memory);
   with_number(dtype, [&]<class T>() {
     const Joint<const T> from = joint<const T>(qkv.value.data<T>(), qkv.value.stride(0), shape);
     kernels::attention_pattern<T>(context.executor, shape, from.q, from.k, pattern.span<T>(), keys);
     look(pattern);
     kernels::attention_mix<T>(context.executor, shape, pattern.span<T>(), keys, from.v,
-                              {seen.out.data<T>(), seen.out.stride(0)});
+                              {shown.data<T>(), shown.stride(0)});
   });
-  return tracked(context, shape, qkv, seen);
+  return tracked(context, shape, qkv, plain, shown);
 }
 
 }  // namespace dikkat::ops

@@ -37,7 +37,7 @@ TEST_F(AttentionTest, GradientsAgreeWithDifferencesUnderEveryMaskAndGrouping) {
   for (const Heads& heads : kHeads) {
     for (const Mask& mask : kMasks) {
       const auto f = [&](Context& c, Inputs in) { return attention(c, in[0], options_of(heads, mask)); };
-      EXPECT_EQ(check_gradients(context(Mode::training), {values("qkv", {9, heads.joint()})}, f), "")
+      EXPECT_EQ(check({values("qkv", {9, heads.joint()})}, f, Mode::training), "")
           << heads.heads << " heads on " << heads.kv_heads << ", window " << mask.window;
     }
   }
@@ -51,7 +51,7 @@ TEST_F(AttentionTest, GradientsAgreeWithDifferencesWithSlopesAndDropout) {
       options.slopes = std::span(slopes).first(heads.heads);
       options.dropout = 0.3;
       const auto f = [&](Context& c, Inputs in) { return attention(c, in[0], options); };
-      EXPECT_EQ(check_gradients(context(Mode::training), {values("qkv", {9, heads.joint()})}, f), "")
+      EXPECT_EQ(check({values("qkv", {9, heads.joint()})}, f, Mode::training), "")
           << heads.heads << " heads on " << heads.kv_heads << ", window " << mask.window;
     }
   }
@@ -135,7 +135,26 @@ TEST_F(AttentionTest, GradientsWithTheMapAreThoseWithout) {
   const auto f = [&](Context& c, Inputs in) {
     return attention_with_map(c, in[0], options_of({4, 2, 1}, kMasks[3]), [](Tensor&) {});
   };
-  EXPECT_EQ(check_gradients(context(), {values("qkv", {9, 8})}, f), "");
+  EXPECT_EQ(check({values("qkv", {9, 8})}, f), "");
+}
+
+// Whatever is written into the map, backward is that of the map as it was.
+TEST_F(AttentionTest, GradientsOfAChangedMapAreThoseOfTheUnchanged) {
+  const Tensor qkv = values("qkv", {9, 8});
+  const Tensor d_out = values("d out", {9, 4});
+  const auto gradient = [&](const std::function<void(Tensor&)>& look) {
+    Tape tape;
+    Context c = context();
+    c.tape = &tape;
+    const Tensor gathered = Tensor::zeros(qkv.shape(), DType::f64);
+    {
+      const Variable out = attention_with_map(c, {qkv, tape.leaf(gathered)}, options_of({4, 2, 1}, {}), look);
+      tape.give(out.slot, d_out, c);
+    }
+    tape.backward(c);
+    return gathered;
+  };
+  EXPECT_TRUE(testing::same_bits(gradient([](Tensor&) {}), gradient([](Tensor& pattern) { pattern.fill(0.0); })));
 }
 
 // A slope of zero is no slope; a very steep one leaves the nearest key alone.

@@ -17,7 +17,7 @@ class DropoutTest : public testing::OperationTest {
 
 TEST_F(DropoutTest, GradientsAgreeWithDifferences) {
   const auto f = [](Context& c, Inputs in) { return dropout(c, in[0], 0.4, "here"); };
-  EXPECT_EQ(check_gradients(context(Mode::training), {values("x", {7, 5})}, f), "");
+  EXPECT_EQ(check({values("x", {7, 5})}, f, Mode::training), "");
 }
 
 TEST_F(DropoutTest, IsXItselfInEvaluationAndAtRateZero) {

@@ -16,10 +16,10 @@ struct EmbeddingBackward {
   void operator()(Context& context) const {
     const Tensor dy = context.tape->take(y_slot);
     if (!dy.defined()) return;
-    const Tensor d_table = context.tape->into(table_slot, table, dy.dtype(), context).tensor;
+    const Tensor d_table = context.tape->onto(table_slot, table, dy.dtype(), context);
     with_number(dy.dtype(), [&]<class T>() {
-      kernels::embedding_backward<T>(context.executor, dy.data<T>(), ids, rows->chunks, d_table.data<T>(),
-                                     table[0], table[1]);
+      kernels::embedding_backward<T>(context.executor, dy.data<T>(), ids, rows->chunks, d_table.data<T>(), table[0],
+                                     table[1]);
     });
   }
 };

@@ -39,13 +39,13 @@ struct LinearBackward {
   void run(Context& context, const Tensor& dy) const {
     const kernels::Executor& executor = context.executor;
     if (bias_slot != kNoSlot) {
-      const Tensor d_bias = context.tape->into(bias_slot, {dy.shape()[1]}, dy.dtype(), context).tensor;
+      const Tensor d_bias = context.tape->onto(bias_slot, {dy.shape()[1]}, dy.dtype(), context);
       kernels::column_sums<T>(executor, dy.data<T>(), rows->chunks, d_bias.data<T>(), d_bias.count());
     }
     const Matrix<const T> dy_matrix = matrix_of<T>(dy);
     const Matrix<const T> x_matrix = matrix_of<T>(x);
     if (weight_slot != kNoSlot) {
-      const Tensor d_weight = context.tape->into(weight_slot, weight.shape(), weight.dtype(), context).tensor;
+      const Tensor d_weight = context.tape->onto(weight_slot, weight.shape(), weight.dtype(), context);
       const kernels::MatmulOptions<T> chunked{.store = Store::add, .chunks = rows->chunks};
       if (layout == Layout::in_out) {
         kernels::matmul<T>(executor, x_matrix.transposed(), dy_matrix, target_of<T>(d_weight), chunked);

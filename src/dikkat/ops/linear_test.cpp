@@ -17,17 +17,17 @@ class LinearTest : public testing::OperationTest {
 TEST_F(LinearTest, GradientsAgreeWithDifferences) {
   const std::vector<Tensor> inputs = {values("x", {7, 5}), values("w", {5, 3}), values("b", {3})};
   const auto with_bias = [](Context& c, Inputs in) { return linear(c, in[0], in[1], in[2]); };
-  EXPECT_EQ(check_gradients(context(), inputs, with_bias), "");
+  EXPECT_EQ(check(inputs, with_bias), "");
   const auto without = [](Context& c, Inputs in) { return linear(c, in[0], in[1]); };
-  EXPECT_EQ(check_gradients(context(), {inputs[0], inputs[1]}, without), "");
+  EXPECT_EQ(check({inputs[0], inputs[1]}, without), "");
 }
 
 TEST_F(LinearTest, TransposedGradientsAgreeWithDifferences) {
   const std::vector<Tensor> inputs = {values("x", {7, 5}), values("table", {6, 5}), values("b", {6})};
   const auto with_bias = [](Context& c, Inputs in) { return linear_transposed(c, in[0], in[1], in[2]); };
-  EXPECT_EQ(check_gradients(context(), inputs, with_bias), "");
+  EXPECT_EQ(check(inputs, with_bias), "");
   const auto without = [](Context& c, Inputs in) { return linear_transposed(c, in[0], in[1]); };
-  EXPECT_EQ(check_gradients(context(), {inputs[0], inputs[1]}, without), "");
+  EXPECT_EQ(check({inputs[0], inputs[1]}, without), "");
 }
 
 // (1 2) . ((1 2 3) (4 5 6)) + (10 20 30) = (9 12 15) + (10 20 30)

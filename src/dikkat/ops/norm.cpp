@@ -20,8 +20,8 @@ struct NormBackward {
   void operator()(Context& context) const {
     const Tensor dy = context.tape->take(y_slot);
     if (!dy.defined()) return;
-    const Tensor d_gain = context.tape->into(gain_slot, {shape.columns}, dy.dtype(), context).tensor;
-    const Tensor d_bias = context.tape->into(bias_slot, {shape.columns}, dy.dtype(), context).tensor;
+    const Tensor d_gain = context.tape->onto(gain_slot, {shape.columns}, dy.dtype(), context);
+    const Tensor d_bias = context.tape->onto(bias_slot, {shape.columns}, dy.dtype(), context);
     Gradient dx = context.tape->into(x_slot, x.shape(), x.dtype(), context);
     if (!dx.wanted()) dx.tensor = Tensor::empty(x.shape(), x.dtype(), context.memory);
     with_number(dy.dtype(), [&]<class T>() {

@@ -21,11 +21,11 @@ TEST_F(NormTest, GradientsAgreeWithDifferences) {
   const std::vector<Tensor> inputs = {values("x", {7, 6}), values("gain", {6}), values("bias", {6})};
   for (const Norm kind : {Norm::layer, Norm::rms}) {
     const auto whole = [&](Context& c, Inputs in) { return norm(c, kind, 1e-5, in[0], in[1], in[2]); };
-    EXPECT_EQ(check_gradients(context(), inputs, whole), "");
+    EXPECT_EQ(check(inputs, whole), "");
     const auto gain_only = [&](Context& c, Inputs in) { return norm(c, kind, 1e-5, in[0], in[1]); };
-    EXPECT_EQ(check_gradients(context(), {inputs[0], inputs[1]}, gain_only), "");
+    EXPECT_EQ(check({inputs[0], inputs[1]}, gain_only), "");
     const auto bare = [&](Context& c, Inputs in) { return norm(c, kind, 1e-3, in[0], {}); };
-    EXPECT_EQ(check_gradients(context(), {inputs[0]}, bare), "");
+    EXPECT_EQ(check({inputs[0]}, bare), "");
   }
 }
 
@@ -33,7 +33,7 @@ TEST_F(NormTest, GradientsAgreeWithDifferences) {
 TEST_F(NormTest, GradientsOfGainAndBiasNeedNoGradientOfTheInput) {
   const Variable x{values("x", {7, 6})};
   const auto f = [&](Context& c, Inputs in) { return norm(c, Norm::layer, 1e-5, x, in[0], in[1]); };
-  EXPECT_EQ(check_gradients(context(), {values("gain", {6}), values("bias", {6})}, f), "");
+  EXPECT_EQ(check({values("gain", {6}), values("bias", {6})}, f), "");
 }
 
 // The book's first row: 1 2 3 4 has mean 2.5 and deviation sqrt(1.25).
