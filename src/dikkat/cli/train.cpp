@@ -111,9 +111,8 @@ int run_training(const train::TrainRequest& request, const Arguments& arguments,
   const Execution execution(arguments);
   const train::StopRequest& stop =
       stop_on_signals("\ndikkat: stopping after this step, with a checkpoint; a second signal stops at once\n");
-  if (is_terminal(Stream::error)) show_plan(request, execution);
   const auto samples = arguments.json() ? TrainingView::Samples::error : TrainingView::Samples::output;
-  TrainingView view(request.spec.settings.steps, samples, output);
+  TrainingView view(request.spec.settings.steps, samples, output, execution.executor());
   train::Outcome outcome;
   try {
     outcome = train::train(request, execution.executor(), stop, view);

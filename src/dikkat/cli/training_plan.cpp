@@ -45,19 +45,11 @@ double operations_per_second(const train::RunSpec& spec, const kernels::Executor
   return 2.0 * static_cast<double>(rows * inner * columns) * static_cast<double>(count) / seconds;
 }
 
-double expected_seconds(const train::RunSpec& spec, const train::Estimate& estimate,
-                        const kernels::Executor& executor) {
-  const double rate = spec.settings.number == train::NumberKind::f64 ? operations_per_second<double>(spec, executor)
-                                                                     : operations_per_second<float>(spec, executor);
-  return static_cast<double>(spec.settings.steps) * estimate.operations_per_step / (rate * kShareOfProducts);
-}
-
 // The vocabulary and size of the texts, refused where training would refuse them.
 void read_texts(TrainingPlan& plan) {
   train::RunSpec& spec = plan.request.spec;
   const bool characters = spec.settings.tokenizer == train::TokenizerKind::character;
-  const data::Texts texts(plan.request.texts,
-                          characters ? data::Texts::Cleaning::characters : data::Texts::Cleaning::none);
+  const data::Texts texts(plan.request.texts, train::cleaning_for(spec.settings));
   const auto tokenizer = characters ? data::character_tokenizer_of(texts) : text::byte_tokenizer();
   const data::Corpus corpus = data::tokenized(texts, *tokenizer);
   data::check_windows(corpus, spec.model.context);
@@ -92,6 +84,13 @@ std::string settings_lines(const S& settings) {
 
 }  // namespace
 
+double expected_seconds(const train::RunSpec& spec, const train::Estimate& estimate, std::uint64_t steps,
+                        const kernels::Executor& executor) {
+  const double rate = spec.settings.number == train::NumberKind::f64 ? operations_per_second<double>(spec, executor)
+                                                                     : operations_per_second<float>(spec, executor);
+  return static_cast<double>(steps) * estimate.operations_per_step / (rate * kShareOfProducts);
+}
+
 TrainingPlan make_plan(const train::TrainRequest& request, const Execution& execution) {
   TrainingPlan plan{.request = request, .estimate = {}};
   if (!request.resume && std::filesystem::exists(request.run)) {
@@ -101,7 +100,8 @@ TrainingPlan make_plan(const train::TrainRequest& request, const Execution& exec
   if (!request.texts.empty()) read_texts(plan);
   plan.parameters = models::parameter_count(plan.request.spec.model);
   plan.estimate = train::estimate(plan.request.spec);
-  plan.seconds = expected_seconds(plan.request.spec, plan.estimate, execution.executor());
+  plan.seconds = expected_seconds(plan.request.spec, plan.estimate, plan.request.spec.settings.steps,
+                                  execution.executor());
   return plan;
 }
 
@@ -119,15 +119,6 @@ std::string plan_text(const TrainingPlan& plan, bool json) {
          " here, evaluations aside\n";
   out += "Model\n" + settings_lines(spec.model) + "Training\n" + settings_lines(spec.settings);
   return out + "Conduct\n" + settings_lines(spec.conduct);
-}
-
-void show_plan(const train::TrainRequest& request, const Execution& execution) {
-  if (request.texts.empty() || std::find(request.texts.begin(), request.texts.end(), "-") != request.texts.end())
-    return;
-  const TrainingPlan plan = make_plan(request, execution);
-  write_error(fmt::format("{} parameters, {} tokens of text; needs about {} of memory and {}\n",
-                          grouped(plan.parameters), grouped(plan.tokens), size_text(plan.estimate.memory_bytes),
-                          duration_text(plan.seconds)));
 }
 
 }  // namespace dikkat::cli

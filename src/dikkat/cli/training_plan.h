@@ -20,7 +20,8 @@ struct TrainingPlan {
 [[nodiscard]] TrainingPlan make_plan(const train::TrainRequest& request, const Execution& execution);
 [[nodiscard]] std::string plan_text(const TrainingPlan& plan, bool json);
 
-// A line of it on standard error, unless the text is standard input, which can be read but once.
-void show_plan(const train::TrainRequest& request, const Execution& execution);
+// Time for `steps` steps, evaluations aside, from the speed of a matrix product measured for some 20 ms.
+[[nodiscard]] double expected_seconds(const train::RunSpec& spec, const train::Estimate& estimate, std::uint64_t steps,
+                                      const kernels::Executor& executor);
 
 }  // namespace dikkat::cli

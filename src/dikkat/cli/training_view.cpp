@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "dikkat/cli/training_plan.h"
 #include "dikkat/cli/words.h"
 
 namespace dikkat::cli {
@@ -31,10 +32,21 @@ std::string progress_line(const train::StepReport& report, std::uint64_t steps, 
   return line.substr(0, width > 1 ? width - 1 : 0);
 }
 
-TrainingView::TrainingView(std::uint64_t steps, Samples samples, Output& output)
-    : steps_(steps), samples_(samples), output_(output) {}
+TrainingView::TrainingView(std::uint64_t steps, Samples samples, Output& output, const kernels::Executor& executor)
+    : steps_(steps), samples_(samples), output_(output), executor_(executor) {}
 
 double TrainingView::seconds() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
+
+void TrainingView::on_start(const train::StartReport& report) {
+  const std::uint64_t left = steps_ - std::min(steps_, report.step);
+  curve_.training.reserve(left);  // so that no step allocates
+  if (!interactive_) return;
+  write_error(fmt::format("{} parameters, {} tokens of text; needs about {} of memory and {}\n",
+                          grouped(report.estimate.parameters), grouped(report.tokens),
+                          size_text(report.estimate.memory_bytes),
+                          duration_text(expected_seconds(report.spec, report.estimate, left, executor_))));
+  began_ = Clock::now();
+}
 
 void TrainingView::on_step(const train::StepReport& report) {
   if (curve_.training.empty()) curve_.first_step = report.step;

@@ -18,8 +18,10 @@ class TrainingView : public train::Observer {
  public:
   // Where samples go: to standard output for people, to standard error when that belongs to a JSON object.
   enum class Samples : std::uint8_t { output, error };
-  TrainingView(std::uint64_t steps, Samples samples, Output& output);
+  TrainingView(std::uint64_t steps, Samples samples, Output& output, const kernels::Executor& executor);
 
+  // What the run will need, a line on a terminal.
+  void on_start(const train::StartReport& report) override;
   void on_step(const train::StepReport& report) override;
   void on_evaluation(const train::EvaluationReport& report) override;
   void on_sample(std::uint64_t step, std::string_view text) override;
@@ -39,6 +41,7 @@ class TrainingView : public train::Observer {
   std::uint64_t steps_;
   Samples samples_;
   Output& output_;
+  kernels::Executor executor_;
   bool interactive_ = is_terminal(Stream::error);
   bool line_shown_ = false;
   Clock::time_point began_ = Clock::now();

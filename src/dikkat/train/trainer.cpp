@@ -48,6 +48,7 @@ class Training {
         stepper_(model_, optimizer_, spec_.settings, executor),
         evaluator_(model_, executor),
         source_(prepared_.corpus.part(data::Split::train), spec_.model.context, spec_.settings.seed) {
+    state_.loss_tail.reserve(kLossTail + 1);
     state_.model = spec_.model;
     state_.settings = spec_.settings;
     state_.tokenizer_fingerprint = prepared_.tokenizer->fingerprint();
@@ -82,6 +83,10 @@ class Training {
   }
 
   Outcome run() {
+    observer_.on_start({.spec = spec_,
+                        .estimate = estimate(spec_),
+                        .tokens = prepared_.corpus.tokens.size(),
+                        .step = state_.step});
     log_.emplace(folder_.path());
     Ending ending = Ending::finished;
     if (evaluation_due() && state_.evaluated_step < state_.step && !evaluate()) ending = Ending::interrupted;

@@ -20,6 +20,13 @@
 
 namespace dikkat::train {
 
+// Known before the first step.
+struct StartReport {
+  RunSpec spec;
+  Estimate estimate;
+  std::size_t tokens = 0;  // of the text
+  std::uint64_t step = 0;  // where training goes on from; 0 for a new run
+};
 struct StepReport {
   std::uint64_t step = 0;  // from 1
   double loss_nats = 0;    // before the update
@@ -38,6 +45,7 @@ struct EvaluationReport {
 class Observer {
  public:
   virtual ~Observer() = default;
+  virtual void on_start(const StartReport&) {}
   virtual void on_step(const StepReport&) {}
   virtual void on_evaluation(const EvaluationReport&) {}
   virtual void on_checkpoint(std::uint64_t /*step*/) {}
