@@ -73,8 +73,19 @@ std::byte* Pool::scratch(unsigned worker, std::size_t bytes) {
     const std::size_t grown = (bytes + bytes / 4 + 4095) / 4096 * 4096;
     s.data = static_cast<std::byte*>(::operator new[](grown, std::align_val_t{kAlignment}));
     s.bytes = grown;
+    std::size_t largest = largest_scratch_.load(std::memory_order_relaxed);
+    while (largest < bytes && !largest_scratch_.compare_exchange_weak(largest, bytes, std::memory_order_relaxed)) {
+    }
   }
   return s.data;
+}
+
+// Between jobs nobody but the caller uses scratch, and the caller's own is left alone: it may hold something.
+void Pool::even_out_scratch() {
+  const std::size_t largest = largest_scratch_.load(std::memory_order_relaxed);
+  if (largest == evened_scratch_) return;
+  for (unsigned worker = 1; worker < threads_; ++worker) (void)scratch(worker, largest);
+  evened_scratch_ = largest;
 }
 
 void Pool::take_parts(unsigned worker) {
@@ -102,6 +113,7 @@ void Pool::run_job(std::size_t parts, void* job, Call call) {
     for (std::size_t p = 0; p < parts; ++p) call(job, p, 0);
     return;
   }
+  even_out_scratch();
   job_ = job;
   call_ = call;
   done_.store(0, std::memory_order_relaxed);

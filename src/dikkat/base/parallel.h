@@ -39,7 +39,8 @@ class Pool {
   }
 
   // Memory of one worker, 64-byte aligned, at least `bytes`; its content lives until the worker's next call with a
-  // larger size. Grows, never shrinks: after warm-up no call allocates.
+  // larger size. Grows, never shrinks; what one worker needed, the others have before the next job: after warm-up no
+  // call allocates, whoever takes which part.
   [[nodiscard]] std::byte* scratch(unsigned worker, std::size_t bytes);
 
  private:
@@ -49,9 +50,12 @@ class Pool {
   void run_job(std::size_t parts, void* job, Call call);
   void work(unsigned worker);
   void take_parts(unsigned worker);
+  void even_out_scratch();
 
   unsigned threads_;
   std::vector<std::unique_ptr<Scratch>> scratch_;
+  std::atomic<std::size_t> largest_scratch_{0};  // asked for by anyone
+  std::size_t evened_scratch_ = 0;               // held by all workers but the caller
   std::vector<std::thread> workers_;
 
   // Of the present job; read only by who holds a part of it, so that a worker that comes late cannot see them change.

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "dikkat/base/testing.h"
-#include "dikkat/base/testing_allocations.h"
+#include "dikkat/base/allocations_testing.h"
 
 namespace dikkat::data {
 namespace {

@@ -1,5 +1,5 @@
 // Element-wise non-linearities.
-//   relu       y = x > 0 ? x : 0                                    dy/dx at 0 is 0
+//   relu       y = x < 0 ? 0 : x, so that NaN stays NaN               dy/dx at 0 is 0
 //   gelu       y = 0.5 x (1 + erf(x / sqrt 2))                      (Hendrycks, Gimpel 2016)
 //   gelu_tanh  y = 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
 //   silu       y = x / (1 + exp(-x))

@@ -192,5 +192,16 @@ TYPED_TEST(ActivationOf, ThreadsDoNotMatter) {
   EXPECT_EQ(seen[0], seen[2]);
 }
 
+// A fault upstream must reach the loss, where the guard looks.
+TEST(Activation, ReluPassesNanOn) {
+  Pool pool(1);
+  for (const auto set : testing::instruction_sets()) {
+    const std::vector<float> x(20, std::numeric_limits<float>::quiet_NaN());
+    std::vector<float> y(20);
+    activation_forward(Executor{pool, Bodies::check, set}, Activation::relu, x.data(), y.data(), x.size());
+    for (const float value : y) EXPECT_TRUE(std::isnan(value));
+  }
+}
+
 }  // namespace
 }  // namespace dikkat::kernels

@@ -5,7 +5,7 @@
 //   embedding                      (R,C)    token and position embedding summed
 //   blocks.I.residual_pre          (R,C)    what enters the block
 //   blocks.I.attention.q, .k, .v   (R,H,D), (R,G,D), (R,G,D)   after rotation; views, not contiguous
-//   blocks.I.attention.pattern     (R,H,keys)  weights before dropout; rows sum to one
+//   blocks.I.attention.pattern     (R,H,keys)  weights before dropout; rows sum to one; not shown when a cache is used
 //   blocks.I.attention.mixed       (R,H D)  heads' outputs side by side
 //   blocks.I.attention.out         (R,C)    what attention adds
 //   blocks.I.residual_mid          (R,C)    after attention

@@ -13,9 +13,11 @@ double Schedule::rate(const kernels::Executor& executor, std::uint64_t t) const 
   const auto progress = [&](std::uint64_t from) {
     return steps <= from ? 1.0 : static_cast<double>(now - std::min(now, from)) / static_cast<double>(steps - from);
   };
+  // Exact at both ends.
+  const auto between = [&](double share) { return peak * (1.0 - share) + final * share; };
   switch (kind) {
     case ScheduleKind::constant: return peak;
-    case ScheduleKind::linear: return peak + (final - peak) * progress(warmup);
+    case ScheduleKind::linear: return between(progress(warmup));
     case ScheduleKind::cosine:
       {
         double wave = std::numbers::pi * progress(warmup);
@@ -24,7 +26,7 @@ double Schedule::rate(const kernels::Executor& executor, std::uint64_t t) const 
       }
     case ScheduleKind::wsd: {
       const auto decaying = static_cast<std::uint64_t>(decay_share * static_cast<double>(steps));
-      return peak + (final - peak) * progress(std::max(warmup, steps - std::min(steps, decaying)));
+      return between(progress(std::max(warmup, steps - std::min(steps, decaying))));
     }
   }
   return peak;

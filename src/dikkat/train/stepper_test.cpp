@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "dikkat/base/parallel.h"
-#include "dikkat/base/testing_allocations.h"
+#include "dikkat/base/allocations_testing.h"
 #include "dikkat/models/testing.h"
 
 namespace dikkat::train {
@@ -72,11 +72,6 @@ class Training {
   Training& steps(std::uint64_t count) {
     for (std::uint64_t t = 1; t <= count; ++t) (void)step(t);
     return *this;
-  }
-  // A worker's scratch memory comes when it first takes a part that needs some, and which worker that is nobody
-  // decides: here every worker has it beforehand.
-  void warm_scratch() {
-    for (unsigned worker = 0; worker < pool_.threads(); ++worker) (void)pool_.scratch(worker, std::size_t{1} << 20U);
   }
   [[nodiscard]] const LanguageModel& model() const { return model_; }
   [[nodiscard]] Stepper& stepper() { return stepper_; }
@@ -162,7 +157,6 @@ TEST(Stepper, AllocatesNothingAfterWarmUp) {
   for (const unsigned threads : {1U, 2U}) {
     for (const std::size_t micro : {0U, 4U}) {
       Training training({.settings = settings_of(12, micro), .threads = threads});
-      training.warm_scratch();
       training.steps(2);
       const std::size_t planned = training.stepper().activation_bytes();
       const std::size_t before = ::dikkat::testing::allocations.load();

@@ -41,7 +41,7 @@ HWY_INLINE V gelu_tanh_argument(V x) {
 template <Activation kActivation, class V>
 HWY_INLINE V activated(V x) {
   using A = Arithmetic<V>;
-  if constexpr (kActivation == Activation::relu) return A::select(A::set(0.0) < x, x, A::set(0.0));
+  if constexpr (kActivation == Activation::relu) return A::select(x < A::set(0.0), A::set(0.0), x);
   if constexpr (kActivation == Activation::gelu) return x * normal_share(x);
   if constexpr (kActivation == Activation::gelu_tanh) return x / logistic_divisor(gelu_tanh_argument(x));
   if constexpr (kActivation == Activation::silu) return x / logistic_divisor(x);
