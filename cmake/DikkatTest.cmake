@@ -12,6 +12,7 @@ function(dikkat_test name)
   add_executable(${name}_test ${arg_SOURCES})
   add_dependencies(all_tests ${name}_test)
   target_link_libraries(${name}_test PRIVATE dikkat_settings ${arg_LIBRARIES} GTest::gmock GTest::gtest_main)
+  target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O1>)  # a third less to compile; the house itself stays -O3
   target_compile_definitions(${name}_test PRIVATE DIKKAT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   if(DIKKAT_RUN_WITH)
     set_target_properties(${name}_test PROPERTIES CROSSCOMPILING_EMULATOR "${DIKKAT_RUN_WITH}")
