@@ -116,7 +116,7 @@ TEST_F(SessionTest, CacheChangesNoBitForTheRestOfTheMenu) {
   plain.output_bias = true;
   Config gated = tiny();
   gated.norm = models::NormKind::rms;
-  gated.activation = models::ActivationKind::swiglu;
+  gated.activation = kernels::Activation::swiglu;
   gated.attention_bias = true;
   gated.head_width = 6;
   gated.dropout = 0.5;  // acts in training only

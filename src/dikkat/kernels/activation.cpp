@@ -13,84 +13,90 @@ namespace {
 constexpr std::size_t kElementsPerPart = 1U << 13U;
 
 template <Activation kActivation, class T>
-void forward_one(const Executor& executor, const T* x, T* y, std::size_t n) {
+void forward_one(const Executor& executor, const T* x, T* y, std::size_t rows, std::size_t width) {
+  constexpr std::size_t kInputs = input_width(kActivation, 1);
   witness(
-      executor, "activation_forward", {memory(y, n)},
-      [&] { DIKKAT_BODY(executor, activation_forward_plain<kActivation, T>)(x, y, n); },
+      executor, "activation_forward", {memory(y, rows * width)},
       [&] {
-        each_row_part(executor.pool, n, 1, kElementsPerPart, [&](std::size_t first, std::size_t count) {
-          DIKKAT_BODY(executor, activation_forward_fast<kActivation, T>)(x + first, y + first, count);
+        if constexpr (gated(kActivation)) {
+          DIKKAT_BODY(executor, gated_forward_plain<gate_of(kActivation), T>)(x, y, rows, width);
+        } else {
+          DIKKAT_BODY(executor, activation_forward_plain<kActivation, T>)(x, y, rows * width);
+        }
+      },
+      [&] {
+        each_row_part(executor.pool, rows, width, kElementsPerPart, [&](std::size_t first, std::size_t count) {
+          const T* from = x + first * kInputs * width;
+          T* to = y + first * width;
+          if constexpr (gated(kActivation)) {
+            DIKKAT_BODY(executor, gated_forward_fast<gate_of(kActivation), T>)(from, to, count, width);
+          } else {
+            DIKKAT_BODY(executor, activation_forward_fast<kActivation, T>)(from, to, count * width);
+          }
         });
       });
 }
 
 template <Activation kActivation, class T>
-void backward_one(const Executor& executor, const T* x, const T* dy, T* dx, std::size_t n, Store store) {
+void backward_one(const Executor& executor, const T* x, const T* dy, T* dx, std::size_t rows, std::size_t width,
+                  Store store) {
+  constexpr std::size_t kInputs = input_width(kActivation, 1);
   witness(
-      executor, "activation_backward", {memory(dx, n)},
-      [&] { DIKKAT_BODY(executor, activation_backward_plain<kActivation, T>)(x, dy, dx, n, store); },
+      executor, "activation_backward", {memory(dx, rows * kInputs * width)},
       [&] {
-        each_row_part(executor.pool, n, 1, kElementsPerPart, [&](std::size_t first, std::size_t count) {
-          DIKKAT_BODY(executor, activation_backward_fast<kActivation, T>)
-          (x + first, dy + first, dx + first, count, store);
+        if constexpr (gated(kActivation)) {
+          DIKKAT_BODY(executor, gated_backward_plain<gate_of(kActivation), T>)(x, dy, dx, rows, width, store);
+        } else {
+          DIKKAT_BODY(executor, activation_backward_plain<kActivation, T>)(x, dy, dx, rows * width, store);
+        }
+      },
+      [&] {
+        each_row_part(executor.pool, rows, width, kElementsPerPart, [&](std::size_t first, std::size_t count) {
+          const std::size_t at = first * kInputs * width;
+          const T* gradient = dy + first * width;
+          if constexpr (gated(kActivation)) {
+            DIKKAT_BODY(executor, gated_backward_fast<gate_of(kActivation), T>)
+            (x + at, gradient, dx + at, count, width, store);
+          } else {
+            DIKKAT_BODY(executor, activation_backward_fast<kActivation, T>)
+            (x + at, gradient, dx + at, count * width, store);
+          }
         });
       });
+}
+
+// Calls use.template operator()<A>() with the activation as a constant.
+template <class Use>
+void with_activation(Activation activation, Use&& use) {
+  switch (activation) {
+    case Activation::relu: return use.template operator()<Activation::relu>();
+    case Activation::gelu: return use.template operator()<Activation::gelu>();
+    case Activation::gelu_tanh: return use.template operator()<Activation::gelu_tanh>();
+    case Activation::silu: return use.template operator()<Activation::silu>();
+    case Activation::swiglu: return use.template operator()<Activation::swiglu>();
+  }
 }
 
 }  // namespace
 
 template <class T>
-void activation_forward(const Executor& executor, Activation activation, const T* x, T* y, std::size_t n) {
-  switch (activation) {
-    case Activation::relu: return forward_one<Activation::relu>(executor, x, y, n);
-    case Activation::gelu: return forward_one<Activation::gelu>(executor, x, y, n);
-    case Activation::gelu_tanh: return forward_one<Activation::gelu_tanh>(executor, x, y, n);
-    case Activation::silu: return forward_one<Activation::silu>(executor, x, y, n);
-  }
+void activation_forward(const Executor& executor, Activation activation, const T* x, T* y, std::size_t rows,
+                        std::size_t width) {
+  with_activation(activation, [&]<Activation kActivation>() { forward_one<kActivation>(executor, x, y, rows, width); });
 }
 
 template <class T>
 void activation_backward(const Executor& executor, Activation activation, const T* x, const T* dy, T* dx,
-                         std::size_t n, Store store) {
-  switch (activation) {
-    case Activation::relu: return backward_one<Activation::relu>(executor, x, dy, dx, n, store);
-    case Activation::gelu: return backward_one<Activation::gelu>(executor, x, dy, dx, n, store);
-    case Activation::gelu_tanh: return backward_one<Activation::gelu_tanh>(executor, x, dy, dx, n, store);
-    case Activation::silu: return backward_one<Activation::silu>(executor, x, dy, dx, n, store);
-  }
+                         std::size_t rows, std::size_t width, Store store) {
+  with_activation(activation, [&]<Activation kActivation>() {
+    backward_one<kActivation>(executor, x, dy, dx, rows, width, store);
+  });
 }
 
-template <class T>
-void swiglu_forward(const Executor& executor, const T* x, T* y, std::size_t rows, std::size_t width) {
-  witness(
-      executor, "swiglu_forward", {memory(y, rows * width)},
-      [&] { DIKKAT_BODY(executor, swiglu_forward_plain<T>)(x, y, rows, width); },
-      [&] {
-        each_row_part(executor.pool, rows, width, kElementsPerPart, [&](std::size_t first, std::size_t count) {
-          DIKKAT_BODY(executor, swiglu_forward_fast<T>)(x + first * 2 * width, y + first * width, count, width);
-        });
-      });
-}
-
-template <class T>
-void swiglu_backward(const Executor& executor, const T* x, const T* dy, T* dx, std::size_t rows, std::size_t width,
-                     Store store) {
-  witness(
-      executor, "swiglu_backward", {memory(dx, rows * 2 * width)},
-      [&] { DIKKAT_BODY(executor, swiglu_backward_plain<T>)(x, dy, dx, rows, width, store); },
-      [&] {
-        each_row_part(executor.pool, rows, width, kElementsPerPart, [&](std::size_t first, std::size_t count) {
-          const std::size_t at = first * 2 * width;
-          DIKKAT_BODY(executor, swiglu_backward_fast<T>)(x + at, dy + first * width, dx + at, count, width, store);
-        });
-      });
-}
-
-#define DIKKAT_INSTANTIATE(T)                                                                                      \
-  template void activation_forward(const Executor&, Activation, const T*, T*, std::size_t);                        \
-  template void activation_backward(const Executor&, Activation, const T*, const T*, T*, std::size_t, Store);      \
-  template void swiglu_forward(const Executor&, const T*, T*, std::size_t, std::size_t);                           \
-  template void swiglu_backward(const Executor&, const T*, const T*, T*, std::size_t, std::size_t, Store);
+#define DIKKAT_INSTANTIATE(T)                                                                                   \
+  template void activation_forward(const Executor&, Activation, const T*, T*, std::size_t, std::size_t);        \
+  template void activation_backward(const Executor&, Activation, const T*, const T*, T*, std::size_t,           \
+                                    std::size_t, Store);
 DIKKAT_INSTANTIATE(float)
 DIKKAT_INSTANTIATE(double)
 #undef DIKKAT_INSTANTIATE

@@ -19,7 +19,7 @@ class ActivationOf : public ::testing::Test {
   Executor check{pool, Bodies::check};
 
   std::vector<T> forward(Activation activation, std::vector<T> x) {
-    activation_forward(check, activation, x.data(), x.data(), x.size());
+    activation_forward(check, activation, x.data(), x.data(), 1, x.size());
     return x;
   }
 };
@@ -34,6 +34,7 @@ double formula(Activation activation, double x) {
     case Activation::gelu: return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
     case Activation::gelu_tanh: return 0.5 * x * (1 + std::tanh(std::sqrt(2 / pi) * (x + 0.044715 * x * x * x)));
     case Activation::silu: return x / (1 + std::exp(-x));
+    case Activation::swiglu: break;  // of two columns: SwigluMultipliesUpByTheGate
   }
   return 0;
 }
@@ -74,16 +75,16 @@ TYPED_TEST(ActivationOf, LargeValuesPassAndLargeNegativeOnesVanish) {
 TYPED_TEST(ActivationOf, ReluHasNoSlopeAtZeroAndBelow) {
   const std::vector<TypeParam> x = {-1, 0, 2}, dy = {5, 6, 7};
   std::vector<TypeParam> dx = {1, 1, 1};
-  activation_backward(this->check, Activation::relu, x.data(), dy.data(), dx.data(), 3, Store::add);
+  activation_backward(this->check, Activation::relu, x.data(), dy.data(), dx.data(), 1, 3, Store::add);
   EXPECT_EQ(dx, (std::vector<TypeParam>{1, 1, 8}));
 }
 
 TYPED_TEST(ActivationOf, EmptyIsNothing) {
   TypeParam untouched = 3;
-  activation_forward(this->check, Activation::gelu, &untouched, &untouched, 0);
-  activation_backward(this->check, Activation::gelu, &untouched, &untouched, &untouched, 0, Store::add);
-  swiglu_forward(this->check, &untouched, &untouched, 4, 0);
-  swiglu_backward(this->check, &untouched, &untouched, &untouched, 0, 4, Store::add);
+  activation_forward(this->check, Activation::gelu, &untouched, &untouched, 0, 3);
+  activation_backward(this->check, Activation::gelu, &untouched, &untouched, &untouched, 3, 0, Store::add);
+  activation_forward(this->check, Activation::swiglu, &untouched, &untouched, 4, 0);
+  activation_backward(this->check, Activation::swiglu, &untouched, &untouched, &untouched, 0, 4, Store::add);
   EXPECT_EQ(untouched, 3);
 }
 
@@ -91,7 +92,7 @@ TYPED_TEST(ActivationOf, EmptyIsNothing) {
 TYPED_TEST(ActivationOf, SwigluMultipliesUpByTheGate) {
   const std::vector<TypeParam> x = {0, 1000, 3, 5};
   std::vector<TypeParam> y(2);
-  swiglu_forward(this->check, x.data(), y.data(), 1, 2);
+  activation_forward(this->check, Activation::swiglu, x.data(), y.data(), 1, 2);
   EXPECT_EQ(y, (std::vector<TypeParam>{0, 5000}));
 }
 
@@ -107,8 +108,8 @@ TEST(ActivationGradient, EqualsFiniteDifferences) {
       const double around[] = {x + kStep, x - kStep};
       double y[2], dx = 0;
       const double dy = 1.5;
-      activation_forward(executor, activation, around, y, 2);
-      activation_backward(executor, activation, &x, &dy, &dx, 1, Store::assign);
+      activation_forward(executor, activation, around, y, 1, 2);
+      activation_backward(executor, activation, &x, &dy, &dx, 1, 1, Store::assign);
       EXPECT_NEAR(dx, dy * (y[0] - y[1]) / (2 * kStep), kTolerance);
     }
   }
@@ -122,9 +123,9 @@ TEST(ActivationGradient, OfSwigluEqualsFiniteDifferences) {
   auto x = random_values<double>(draw, kRows * 2 * kWidth, 4);
   const auto dy = random_values<double>(draw, kRows * kWidth);
   std::vector<double> dx(x.size()), y(dy.size());
-  swiglu_backward(executor, x.data(), dy.data(), dx.data(), kRows, kWidth, Store::assign);
+  activation_backward(executor, Activation::swiglu, x.data(), dy.data(), dx.data(), kRows, kWidth, Store::assign);
   const auto loss = [&] {
-    swiglu_forward(executor, x.data(), y.data(), kRows, kWidth);
+    activation_forward(executor, Activation::swiglu, x.data(), y.data(), kRows, kWidth);
     double sum = 0;
     for (std::size_t i = 0; i < y.size(); ++i) sum += dy[i] * y[i];
     return sum;
@@ -155,11 +156,11 @@ TYPED_TEST(ActivationOf, FastEqualsPlainToTheBit) {
     for (const auto set : testing::instruction_sets()) {
       const Executor both{two, Bodies::check, set};
       for (const auto activation : kActivations) {
-        activation_forward(both, activation, x.data(), y.data(), x.size());
-        activation_backward(both, activation, x.data(), dy.data(), dx.data(), x.size(), store);
+        activation_forward(both, activation, x.data(), y.data(), 1, x.size());
+        activation_backward(both, activation, x.data(), dy.data(), dx.data(), 1, x.size(), store);
       }
-      swiglu_forward(both, x.data(), y.data(), rows, width);
-      swiglu_backward(both, x.data(), dy.data(), dx.data(), rows, width, store);
+      activation_forward(both, Activation::swiglu, x.data(), y.data(), rows, width);
+      activation_backward(both, Activation::swiglu, x.data(), dy.data(), dx.data(), rows, width, store);
     }
   }
 }
@@ -177,13 +178,13 @@ TYPED_TEST(ActivationOf, ThreadsDoNotMatter) {
     const auto keep = [&](const std::vector<TypeParam>& v) { all.insert(all.end(), v.begin(), v.end()); };
     std::vector<TypeParam> y(x.size()), dx(x.size());
     for (const auto activation : kActivations) {
-      activation_forward(executor, activation, x.data(), y.data(), x.size());
-      activation_backward(executor, activation, x.data(), dy.data(), dx.data(), x.size(), Store::assign);
+      activation_forward(executor, activation, x.data(), y.data(), 1, x.size());
+      activation_backward(executor, activation, x.data(), dy.data(), dx.data(), 1, x.size(), Store::assign);
       keep(y);
       keep(dx);
     }
-    swiglu_forward(executor, x.data(), y.data(), kRows, kWidth);
-    swiglu_backward(executor, x.data(), dy.data(), dx.data(), kRows, kWidth, Store::assign);
+    activation_forward(executor, Activation::swiglu, x.data(), y.data(), kRows, kWidth);
+    activation_backward(executor, Activation::swiglu, x.data(), dy.data(), dx.data(), kRows, kWidth, Store::assign);
     keep(y);
     keep(dx);
     seen.push_back(all);
@@ -198,7 +199,7 @@ TEST(Activation, ReluPassesNanOn) {
   for (const auto set : testing::instruction_sets()) {
     const std::vector<float> x(20, std::numeric_limits<float>::quiet_NaN());
     std::vector<float> y(20);
-    activation_forward(Executor{pool, Bodies::check, set}, Activation::relu, x.data(), y.data(), x.size());
+    activation_forward(Executor{pool, Bodies::check, set}, Activation::relu, x.data(), y.data(), 1, x.size());
     for (const float value : y) EXPECT_TRUE(std::isnan(value));
   }
 }

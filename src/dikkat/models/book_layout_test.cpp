@@ -16,7 +16,7 @@ Config kucuk() {
           .width = 32,
           .layers = 2,
           .heads = 4,
-          .activation = ActivationKind::relu,
+          .activation = Activation::relu,
           .output = OutputKind::free,
           .norm_bias = true,
           .mlp_bias = true,

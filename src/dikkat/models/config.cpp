@@ -97,7 +97,7 @@ std::size_t parameter_count(const Config& config) {
   const std::size_t f = config.mlp_width_or_default();
   const std::size_t queries = config.heads * config.head_width_or_default();
   const std::size_t joint = queries + 2 * config.kv_heads_or_default() * config.head_width_or_default();
-  const std::size_t up = config.activation == ActivationKind::swiglu ? 2 * f : f;
+  const std::size_t up = kernels::input_width(config.activation, f);
 
   const bool norm_bias = config.norm_bias && config.norm == NormKind::layer;
   const std::size_t norm = config.norm == NormKind::none ? 0 : (norm_bias ? 2 * c : c);

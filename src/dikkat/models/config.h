@@ -13,14 +13,13 @@
 namespace dikkat::models {
 
 enum class NormKind : std::uint8_t { layer, rms, none };
-// sinusoidal_one: the lesson's single frequency, sin and cos of pi * t / (context - 1) in channels 0 and 1.
-enum class PositionKind : std::uint8_t { none, learned, sinusoidal, sinusoidal_one, rotary, alibi };
 enum class OutputKind : std::uint8_t { tied, free };
 // gpt2: normal 0.02, residual projections 0.02 / sqrt(2 L). book: the document's table of deviations (KucukGPT).
 enum class InitKind : std::uint8_t { gpt2, book };
+using kernels::Activation;
 using kernels::Direction;
-using nn::ActivationKind;
 using nn::Placement;
+using nn::PositionKind;
 using nn::Residuals;
 
 struct Config {
@@ -35,7 +34,7 @@ struct Config {
   NormKind norm = NormKind::layer;
   double norm_epsilon = 1e-5;
   Placement placement = Placement::pre;
-  ActivationKind activation = ActivationKind::gelu;
+  Activation activation = Activation::gelu;
   PositionKind position = PositionKind::learned;
   double rotary_base = 10000.0;
   Direction direction = Direction::causal;
@@ -107,25 +106,6 @@ template <>
 struct EnumNames<models::Placement> {
   static constexpr std::array<std::pair<models::Placement, std::string_view>, 2> names{
       {{models::Placement::pre, "pre"}, {models::Placement::post, "post"}}};
-};
-template <>
-struct EnumNames<models::ActivationKind> {
-  static constexpr std::array<std::pair<models::ActivationKind, std::string_view>, 5> names{
-      {{models::ActivationKind::relu, "relu"},
-       {models::ActivationKind::gelu, "gelu"},
-       {models::ActivationKind::gelu_tanh, "gelu_tanh"},
-       {models::ActivationKind::silu, "silu"},
-       {models::ActivationKind::swiglu, "swiglu"}}};
-};
-template <>
-struct EnumNames<models::PositionKind> {
-  static constexpr std::array<std::pair<models::PositionKind, std::string_view>, 6> names{
-      {{models::PositionKind::none, "none"},
-       {models::PositionKind::learned, "learned"},
-       {models::PositionKind::sinusoidal, "sinusoidal"},
-       {models::PositionKind::sinusoidal_one, "sinusoidal_one"},
-       {models::PositionKind::rotary, "rotary"},
-       {models::PositionKind::alibi, "alibi"}}};
 };
 template <>
 struct EnumNames<models::OutputKind> {

@@ -30,18 +30,13 @@ Deviations deviations_of(const Config& config) {
   return {0.02, 0.02, 0.02, residual, 0.02, residual, 0.02};
 }
 
-std::unique_ptr<nn::Position> position_of(nn::ParameterStore& store, const Config& config, double deviation) {
-  const nn::PositionShape shape{config.context, config.width};
-  switch (config.position) {
-    case PositionKind::none: return nn::no_position();
-    case PositionKind::learned: return nn::learned_position(store, shape, nn::normal(deviation));
-    case PositionKind::sinusoidal: return nn::sinusoidal_position(shape);
-    case PositionKind::sinusoidal_one: return nn::single_sinusoid_position(shape);
-    case PositionKind::rotary:
-      return nn::rotary_position(config.context, config.head_width_or_default(), config.rotary_base);
-    case PositionKind::alibi: return nn::alibi_position(config.heads);
-  }
-  return nullptr;
+nn::PositionOptions position_of(const Config& config, double deviation) {
+  return {.context = config.context,
+          .width = config.width,
+          .heads = config.heads,
+          .head_width = config.head_width_or_default(),
+          .rotary_base = config.rotary_base,
+          .learned = nn::normal(deviation)};
 }
 
 nn::Norm::Options norm_of(const Config& config) {
@@ -95,7 +90,7 @@ LanguageModel::LanguageModel(const Config& config, DType dtype, nn::ParameterSto
   const std::size_t v = config_.vocabulary;
   const std::size_t c = config_.width;
   parts_->tokens = &parameters_.add("token_embedding.weight", {v, c}, nn::normal(deviations.token));
-  parts_->position = position_of(parameters_, config_, deviations.position);
+  parts_->position = nn::make_position(config_.position, parameters_, position_of(config_, deviations.position));
   const nn::Block::Options block = block_of(config_, deviations);
   parts_->blocks.reserve(config_.layers);
   for (std::size_t l = 0; l < config_.layers; ++l) {

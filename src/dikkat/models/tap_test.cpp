@@ -89,7 +89,7 @@ TEST_P(ModelTapTest, ShowsEveryPathInOrderWithItsShape) {
       {"attention.mixed", {rows, c.heads * d}},
       {"attention.out", {rows, c.width}},
       {"residual_mid", {rows, c.width}},
-      {"mlp.pre", {rows, c.activation == ActivationKind::swiglu ? 2 * f : f}},
+      {"mlp.pre", {rows, c.activation == Activation::swiglu ? 2 * f : f}},
       {"mlp.post", {rows, f}},
       {"mlp.out", {rows, c.width}},
       {"residual_post", {rows, c.width}}};

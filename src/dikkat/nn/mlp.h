@@ -1,4 +1,5 @@
-// The feed-forward network of a block: out = down(f(up(x))), each position on its own.
+// The feed-forward network of a block: out = down(f(up(x))), each position on its own. A gated f takes 2F columns from
+// up, the gates first.
 #pragma once
 
 #include <string>
@@ -8,15 +9,12 @@
 
 namespace dikkat::nn {
 
-// f: an activation, or the gated swiglu (up then has 2F columns, gate first).
-enum class ActivationKind : std::uint8_t { relu, gelu, gelu_tanh, silu, swiglu };
-
 class Mlp {
  public:
   struct Options {
     std::size_t width = 0;  // C
     std::size_t inner = 0;  // F
-    ActivationKind kind = ActivationKind::gelu;
+    kernels::Activation kind = kernels::Activation::gelu;
     Bias bias = Bias::none;
     Init up = {};
     Init down = {};
@@ -29,7 +27,7 @@ class Mlp {
 
  private:
   std::string path_;
-  ActivationKind kind_;
+  kernels::Activation kind_;
   Linear up_;
   Linear down_;
 };

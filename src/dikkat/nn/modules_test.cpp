@@ -41,7 +41,7 @@ Block::Options block_options(Placement placement, Residuals residuals) {
                         .bias = Bias::kept,
                         .projection = normal(0.5),
                         .output = normal(0.5)},
-          .mlp = {.width = 6, .inner = 5, .kind = ActivationKind::swiglu, .up = normal(0.5), .down = normal(0.5)},
+          .mlp = {.width = 6, .inner = 5, .kind = kernels::Activation::swiglu, .up = normal(0.5), .down = normal(0.5)},
           .placement = placement,
           .residuals = residuals};
 }
@@ -67,7 +67,7 @@ TEST_F(ModulesTest, NormsHaveGainAndBiasOnlyWhereTheyUseThem) {
 
 // With weights of zero each sublayer adds nothing: pre-norm with residuals is the identity, without them zero.
 TEST_F(ModulesTest, ResidualsCarryTheInput) {
-  const auto position = no_position();
+  const auto position = make_position(PositionKind::none, store_, {});
   const Block with(store_, "with", 0, block_options(Placement::pre, Residuals::on));
   const Block without(store_, "without", 1, block_options(Placement::pre, Residuals::off));
   store_.allocate(DType::f64, ParameterStore::Gradients::none);
@@ -80,7 +80,7 @@ TEST_F(ModulesTest, ResidualsCarryTheInput) {
 
 // Post-norm leaves every row normalised: with gains of one and biases of zero its mean is zero and its power one.
 TEST_F(ModulesTest, PostNormEndsInItsNorm) {
-  const auto position = no_position();
+  const auto position = make_position(PositionKind::none, store_, {});
   const Block block(store_, "post", 0, block_options(Placement::post, Residuals::on));
   store_.allocate(DType::f64, ParameterStore::Gradients::none);
   store_.initialise({pool_}, 1);
@@ -109,7 +109,7 @@ TEST_F(ModulesTest, TheTapIsAskedBeforeItIsShown) {
     }
     std::vector<std::string> seen;
   } tap;
-  const Mlp mlp(store_, "m.mlp", {.width = 6, .inner = 5, .kind = ActivationKind::swiglu});
+  const Mlp mlp(store_, "m.mlp", {.width = 6, .inner = 5, .kind = kernels::Activation::swiglu});
   store_.allocate(DType::f64, ParameterStore::Gradients::none);
   Context c = context();
   c.tap = &tap;

@@ -7,9 +7,7 @@
 
 namespace dikkat::ops {
 
-// x of any shape -> the same shape.
+// x (R, F), or (R, 2F) for a gated activation -> (R, F).
 [[nodiscard]] Variable activation(Context& context, kernels::Activation kind, const Variable& x);
-// x (R, 2F), gate then up -> (R, F).
-[[nodiscard]] Variable swiglu(Context& context, const Variable& x);
 
 }  // namespace dikkat::ops

@@ -27,7 +27,7 @@ std::size_t numbers_per_row(const models::Config& c) {
   const std::size_t queries = c.heads * c.head_width_or_default();
   const std::size_t joint = queries + 2 * c.kv_heads_or_default() * c.head_width_or_default();
   const std::size_t inner = c.mlp_width_or_default();
-  const std::size_t up = c.activation == models::ActivationKind::swiglu ? 2 * inner : inner;
+  const std::size_t up = kernels::input_width(c.activation, inner);
   const std::size_t dropped = c.dropout > 0 ? 2 * c.width : 0;
   const std::size_t block = 4 * c.width + joint + queries + 2 * c.heads + up + inner + 4 + dropped;
   return 2 * c.width + c.layers * block + std::max(c.vocabulary, up + inner) + 2 * c.width;

@@ -9,7 +9,7 @@ namespace dikkat::train {
 namespace {
 
 using ::dikkat::testing::error_of;
-using models::ActivationKind;
+using kernels::Activation;
 using models::OutputKind;
 using models::PositionKind;
 using optim::ScheduleKind;
@@ -39,7 +39,7 @@ TEST(Presets, KucukIsTheBooks) {
   EXPECT_EQ(model.heads, 4U);
   EXPECT_EQ(model.width, 32U);
   EXPECT_EQ(model.context, 16U);
-  EXPECT_EQ(model.activation, ActivationKind::relu);
+  EXPECT_EQ(model.activation, Activation::relu);
   EXPECT_EQ(model.output, OutputKind::free);
   EXPECT_TRUE(model.output_bias && model.mlp_bias && model.norm_bias && !model.attention_bias);
   EXPECT_EQ(model.position, PositionKind::learned);
@@ -69,7 +69,7 @@ TEST(Presets, ShakespeareCpuIsASmallGpt2) {
   EXPECT_EQ(model.heads, 4U);
   EXPECT_EQ(model.width, 128U);
   EXPECT_EQ(model.context, 64U);
-  EXPECT_EQ(model.activation, ActivationKind::gelu);
+  EXPECT_EQ(model.activation, Activation::gelu);
   EXPECT_EQ(model.output, OutputKind::tied);
   EXPECT_FALSE(model.output_bias || model.mlp_bias || model.norm_bias || model.attention_bias);
   EXPECT_EQ(model.dropout, 0.0);
@@ -104,7 +104,7 @@ TEST(Presets, Gpt2IsTheSmallestPublished) {
   models::Config model = preset_named("gpt2").model;
   model.vocabulary = 50257;
   EXPECT_EQ(models::parameter_count(model), 124439808U);
-  EXPECT_EQ(model.activation, ActivationKind::gelu_tanh);
+  EXPECT_EQ(model.activation, Activation::gelu_tanh);
 }
 
 TEST(Presets, AMisspeltNameIsRefusedWithTheNearest) {

@@ -38,21 +38,21 @@ void activation_backward_fast(const T* x, const T* dy, T* dx, std::size_t n, Sto
   activation_backward_plain<kActivation>(x + i, dy + i, dx + i, n - i, store);
 }
 
-template <class T>
-void swiglu_forward_fast(const T* x, T* y, std::size_t rows, std::size_t width) {
+template <Activation kGate, class T>
+void gated_forward_fast(const T* x, T* y, std::size_t rows, std::size_t width) {
   const hn::ScalableTag<T> d;
   const std::size_t step = hn::Lanes(d);
   for (std::size_t r = 0; r < rows; ++r, x += 2 * width, y += width) {
     std::size_t f = 0;
     for (; f + step <= width; f += step) {
-      hn::StoreU(hn::Mul(activated<Activation::silu>(hn::LoadU(d, x + f)), hn::LoadU(d, x + width + f)), d, y + f);
+      hn::StoreU(hn::Mul(activated<kGate>(hn::LoadU(d, x + f)), hn::LoadU(d, x + width + f)), d, y + f);
     }
-    swiglu_forward_row_plain(x, y, f, width);
+    gated_forward_row_plain<kGate>(x, y, f, width);
   }
 }
 
-template <class T>
-void swiglu_backward_fast(const T* x, const T* dy, T* dx, std::size_t rows, std::size_t width, Store store) {
+template <Activation kGate, class T>
+void gated_backward_fast(const T* x, const T* dy, T* dx, std::size_t rows, std::size_t width, Store store) {
   const hn::ScalableTag<T> d;
   const std::size_t step = hn::Lanes(d);
   for (std::size_t r = 0; r < rows; ++r, x += 2 * width, dy += width, dx += 2 * width) {
@@ -60,11 +60,11 @@ void swiglu_backward_fast(const T* x, const T* dy, T* dx, std::size_t rows, std:
     for (; f + step <= width; f += step) {
       const auto gate = hn::LoadU(d, x + f);
       const auto dy_f = hn::LoadU(d, dy + f);
-      const auto d_gate = hn::Mul(hn::Mul(dy_f, hn::LoadU(d, x + width + f)), slope<Activation::silu>(gate));
+      const auto d_gate = hn::Mul(hn::Mul(dy_f, hn::LoadU(d, x + width + f)), slope<kGate>(gate));
       store_or_add(d, d_gate, dx + f, store);
-      store_or_add(d, hn::Mul(dy_f, activated<Activation::silu>(gate)), dx + width + f, store);
+      store_or_add(d, hn::Mul(dy_f, activated<kGate>(gate)), dx + width + f, store);
     }
-    swiglu_backward_row_plain(x, dy, dx, f, width, store);
+    gated_backward_row_plain<kGate>(x, dy, dx, f, width, store);
   }
 }
 

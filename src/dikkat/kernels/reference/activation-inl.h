@@ -81,31 +81,31 @@ void activation_backward_plain(const T* x, const T* dy, T* dx, std::size_t n, St
   }
 }
 
-// One row from column `first` on: gate x[f], up x[width + f].
-template <class T>
-void swiglu_forward_row_plain(const T* x, T* y, std::size_t first, std::size_t width) {
-  for (std::size_t f = first; f < width; ++f) y[f] = activated<Activation::silu>(x[f]) * x[width + f];
+// One row from column `first` on: gate x[f], let through x[width + f].
+template <Activation kGate, class T>
+void gated_forward_row_plain(const T* x, T* y, std::size_t first, std::size_t width) {
+  for (std::size_t f = first; f < width; ++f) y[f] = activated<kGate>(x[f]) * x[width + f];
 }
 
-template <class T>
-void swiglu_backward_row_plain(const T* x, const T* dy, T* dx, std::size_t first, std::size_t width, Store store) {
+template <Activation kGate, class T>
+void gated_backward_row_plain(const T* x, const T* dy, T* dx, std::size_t first, std::size_t width, Store store) {
   for (std::size_t f = first; f < width; ++f) {
-    const T d_gate = (dy[f] * x[width + f]) * slope<Activation::silu>(x[f]);
-    const T d_up = dy[f] * activated<Activation::silu>(x[f]);
+    const T d_gate = (dy[f] * x[width + f]) * slope<kGate>(x[f]);
+    const T d_up = dy[f] * activated<kGate>(x[f]);
     dx[f] = store == Store::add ? dx[f] + d_gate : d_gate;
     dx[width + f] = store == Store::add ? dx[width + f] + d_up : d_up;
   }
 }
 
-template <class T>
-void swiglu_forward_plain(const T* x, T* y, std::size_t rows, std::size_t width) {
-  for (std::size_t r = 0; r < rows; ++r) swiglu_forward_row_plain(x + r * 2 * width, y + r * width, 0, width);
+template <Activation kGate, class T>
+void gated_forward_plain(const T* x, T* y, std::size_t rows, std::size_t width) {
+  for (std::size_t r = 0; r < rows; ++r) gated_forward_row_plain<kGate>(x + r * 2 * width, y + r * width, 0, width);
 }
 
-template <class T>
-void swiglu_backward_plain(const T* x, const T* dy, T* dx, std::size_t rows, std::size_t width, Store store) {
+template <Activation kGate, class T>
+void gated_backward_plain(const T* x, const T* dy, T* dx, std::size_t rows, std::size_t width, Store store) {
   for (std::size_t r = 0; r < rows; ++r) {
-    swiglu_backward_row_plain(x + r * 2 * width, dy + r * width, dx + r * 2 * width, 0, width, store);
+    gated_backward_row_plain<kGate>(x + r * 2 * width, dy + r * width, dx + r * 2 * width, 0, width, store);
   }
 }
 

@@ -35,6 +35,8 @@ class Alibi final : public Position {
 
 }  // namespace
 
-std::unique_ptr<Position> alibi_position(std::size_t heads) { return std::make_unique<Alibi>(heads); }
+std::unique_ptr<Position> alibi_position(const PositionOptions& options) {
+  return std::make_unique<Alibi>(options.heads);
+}
 
 }  // namespace dikkat::nn

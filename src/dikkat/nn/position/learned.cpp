@@ -7,8 +7,8 @@ namespace {
 
 class Learned final : public Position {
  public:
-  Learned(ParameterStore& store, PositionShape shape, Init init)
-      : table_(&store.add("position_embedding.weight", {shape.context, shape.width}, init)) {}
+  Learned(ParameterStore& store, const PositionOptions& options)
+      : table_(&store.add("position_embedding.weight", {options.context, options.width}, options.learned)) {}
 
   Variable add_to_embedding(Context& context, const Variable& x) const override {
     return ops::add(context, x, ops::embedding(context, table_->use(context), context.rows->position));
@@ -20,8 +20,8 @@ class Learned final : public Position {
 
 }  // namespace
 
-std::unique_ptr<Position> learned_position(ParameterStore& store, PositionShape shape, Init init) {
-  return std::make_unique<Learned>(store, shape, init);
+std::unique_ptr<Position> learned_position(ParameterStore& store, const PositionOptions& options) {
+  return std::make_unique<Learned>(store, options);
 }
 
 }  // namespace dikkat::nn

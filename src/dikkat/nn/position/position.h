@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 
+#include "dikkat/base/fields.h"
 #include "dikkat/nn/parameter.h"
 
 namespace dikkat::nn {
@@ -30,22 +31,46 @@ class Position {
   [[nodiscard]] virtual std::span<const double> slopes() const { return {}; }
 };
 
-struct PositionShape {
-  std::size_t context = 0;  // T
-  std::size_t width = 0;    // C
-};
+// The schemes, by name. To add one: a file of its own here, a line in this list and in the names below, and a case in
+// position.cpp.
+enum class PositionKind : std::uint8_t { none, learned, sinusoidal, sinusoidal_one, rotary, alibi };
 
-[[nodiscard]] std::unique_ptr<Position> no_position();
+struct PositionOptions {
+  std::size_t context = 0;     // T
+  std::size_t width = 0;       // C
+  std::size_t heads = 1;       // H
+  std::size_t head_width = 1;  // D
+  double rotary_base = 10000.0;
+  Init learned = {};
+};
+[[nodiscard]] std::unique_ptr<Position> make_position(PositionKind kind, ParameterStore& store,
+                                                      const PositionOptions& options);
+
 // Table position_embedding.weight (T,C), learned.
-[[nodiscard]] std::unique_ptr<Position> learned_position(ParameterStore& store, PositionShape shape, Init init);
+[[nodiscard]] std::unique_ptr<Position> learned_position(ParameterStore& store, const PositionOptions& options);
 // Vaswani et al. 2017, section 3.5: channel 2i: sin(t / 10000^(2i/C)), channel 2i+1: cos of the same.
-[[nodiscard]] std::unique_ptr<Position> sinusoidal_position(PositionShape shape);
+[[nodiscard]] std::unique_ptr<Position> sinusoidal_position(const PositionOptions& options);
 // One frequency: channel 0: sin(pi t / (T-1)), channel 1: cos of the same, nothing in the others.
-[[nodiscard]] std::unique_ptr<Position> single_sinusoid_position(PositionShape shape);
+[[nodiscard]] std::unique_ptr<Position> single_sinusoid_position(const PositionOptions& options);
 // kernels/rotary.h; head_width even.
-[[nodiscard]] std::unique_ptr<Position> rotary_position(std::size_t context, std::size_t head_width, double base);
+[[nodiscard]] std::unique_ptr<Position> rotary_position(const PositionOptions& options);
 // Press, Smith, Lewis 2022: slopes 2^(-8 h / H), h = 1..H, for H a power of two; otherwise those of the next lower power
 // followed by every other slope of the next higher one.
-[[nodiscard]] std::unique_ptr<Position> alibi_position(std::size_t heads);
+[[nodiscard]] std::unique_ptr<Position> alibi_position(const PositionOptions& options);
 
 }  // namespace dikkat::nn
+
+namespace dikkat {
+
+template <>
+struct EnumNames<nn::PositionKind> {
+  static constexpr std::array<std::pair<nn::PositionKind, std::string_view>, 6> names{
+      {{nn::PositionKind::none, "none"},
+       {nn::PositionKind::learned, "learned"},
+       {nn::PositionKind::sinusoidal, "sinusoidal"},
+       {nn::PositionKind::sinusoidal_one, "sinusoidal_one"},
+       {nn::PositionKind::rotary, "rotary"},
+       {nn::PositionKind::alibi, "alibi"}}};
+};
+
+}  // namespace dikkat

@@ -13,7 +13,7 @@ namespace {
 class PositionTest : public ::testing::Test {
  protected:
   // What the scheme adds to zeros at positions 0..steps-1.
-  Tensor added(Position& position, PositionShape shape) {
+  Tensor added(Position& position, const PositionOptions& shape) {
     position.prepare({pool_}, DType::f64);
     rows_.lay_out(std::vector<std::size_t>{shape.context}, shape.context);
     Context context{.executor = {pool_}, .memory = heap(), .rows = &rows_};
@@ -25,7 +25,7 @@ class PositionTest : public ::testing::Test {
 };
 
 void expect_slopes(std::size_t heads, const std::vector<double>& expected) {
-  const auto position = alibi_position(heads);
+  const auto position = alibi_position({.heads = heads});
   const auto seen = position->slopes();
   ASSERT_EQ(seen.size(), expected.size());
   for (std::size_t h = 0; h < heads; ++h) EXPECT_NEAR(seen[h], expected[h], 1e-15) << "head " << h;
@@ -76,7 +76,7 @@ TEST_F(PositionTest, SmallestShapesWork) {
 
 TEST_F(PositionTest, LearnedAddsItsRows) {
   ParameterStore store;
-  const auto position = learned_position(store, {3, 2}, normal(1.0));
+  const auto position = learned_position(store, {.context = 3, .width = 2, .learned = normal(1.0)});
   store.allocate(DType::f64, ParameterStore::Gradients::none);
   store.initialise({pool_}, 1);
   const Tensor table = added(*position, {3, 2});
@@ -86,18 +86,18 @@ TEST_F(PositionTest, LearnedAddsItsRows) {
 
 TEST_F(PositionTest, OnlyItsOwnSeamIsUsed) {
   ParameterStore store;
-  const auto none = no_position();
+  const auto none = make_position(PositionKind::none, store, {});
   EXPECT_TRUE(none->slopes().empty());
   EXPECT_TRUE(sinusoidal_position({4, 4})->slopes().empty());
-  EXPECT_TRUE(rotary_position(4, 4, 10000)->slopes().empty());
-  const auto alibi = alibi_position(4);
+  EXPECT_TRUE(rotary_position({.context = 4, .head_width = 4})->slopes().empty());
+  const auto alibi = alibi_position({.heads = 4});
   const Tensor zeros = added(*alibi, {4, 4});
   for (const double value : zeros.span<double>()) EXPECT_EQ(value, 0.0);
 }
 
 // Two heads of two columns at position 2 with base 10000: both pairs turn by 2 radians, the value columns stay.
 TEST_F(PositionTest, RotaryTurnsQueriesAndKeys) {
-  const auto position = rotary_position(3, 2, 10000);
+  const auto position = rotary_position({.context = 3, .head_width = 2});
   position->prepare({pool_}, DType::f64);
   rows_.lay_out(std::vector<std::size_t>{3}, 3);
   Context context{.executor = {pool_}, .memory = heap(), .rows = &rows_};

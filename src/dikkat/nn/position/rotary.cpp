@@ -8,8 +8,8 @@ namespace {
 
 class Rotary final : public Position {
  public:
-  Rotary(std::size_t context, std::size_t head_width, double base)
-      : context_(context), head_width_(head_width), base_(base) {}
+  explicit Rotary(const PositionOptions& options)
+      : context_(options.context), head_width_(options.head_width), base_(options.rotary_base) {}
 
   void prepare(const kernels::Executor& executor, DType dtype) override {
     cosines_ = Tensor::empty({context_, head_width_ / 2}, dtype);
@@ -32,8 +32,8 @@ class Rotary final : public Position {
 
 }  // namespace
 
-std::unique_ptr<Position> rotary_position(std::size_t context, std::size_t head_width, double base) {
-  return std::make_unique<Rotary>(context, head_width, base);
+std::unique_ptr<Position> rotary_position(const PositionOptions& options) {
+  return std::make_unique<Rotary>(options);
 }
 
 }  // namespace dikkat::nn

@@ -14,10 +14,10 @@ using kernels::Function;
 
 class Sinusoidal : public Position {
  public:
-  explicit Sinusoidal(PositionShape shape) : shape_(shape) {}
+  explicit Sinusoidal(const PositionOptions& options) : context_(options.context), width_(options.width) {}
 
   void prepare(const kernels::Executor& executor, DType dtype) override {
-    const Tensor table = Tensor::zeros({shape_.context, shape_.width}, DType::f64);
+    const Tensor table = Tensor::zeros({context_, width_}, DType::f64);
     fill(executor, table.span<double>());
     table_ = Tensor::empty(table.shape(), dtype);
     table_.assign(table);
@@ -30,16 +30,16 @@ class Sinusoidal : public Position {
  protected:
   // table (T,C), zero
   virtual void fill(const kernels::Executor& executor, std::span<double> table) const {
-    const std::size_t pairs = (shape_.width + 1) / 2;
+    const std::size_t pairs = (width_ + 1) / 2;
     // frequency_i = 10000^(-2i/C) = exp(-2i/C * ln 10000)
     std::vector<double> frequency(pairs);
     double log_base = 10000.0;
     kernels::evaluate(executor, Function::logarithm, &log_base, &log_base, 1);
     for (std::size_t i = 0; i < pairs; ++i) {
-      frequency[i] = -(static_cast<double>(2 * i) / static_cast<double>(shape_.width)) * log_base;
+      frequency[i] = -(static_cast<double>(2 * i) / static_cast<double>(width_)) * log_base;
     }
     kernels::evaluate(executor, Function::exponential, frequency.data(), frequency.data(), pairs);
-    for (std::size_t t = 0; t < shape_.context; ++t) {
+    for (std::size_t t = 0; t < context_; ++t) {
       for (std::size_t i = 0; i < pairs; ++i) {
         wave(executor, static_cast<double>(t) * frequency[i], table, t, 2 * i);
       }
@@ -49,12 +49,13 @@ class Sinusoidal : public Position {
   // sin of the angle in channel `channel` of position t, cos in the next.
   void wave(const kernels::Executor& executor, double angle, std::span<double> table, std::size_t t,
             std::size_t channel) const {
-    double* row = table.data() + t * shape_.width;
+    double* row = table.data() + t * width_;
     kernels::evaluate(executor, Function::sine, &angle, row + channel, 1);
-    if (channel + 1 < shape_.width) kernels::evaluate(executor, Function::cosine, &angle, row + channel + 1, 1);
+    if (channel + 1 < width_) kernels::evaluate(executor, Function::cosine, &angle, row + channel + 1, 1);
   }
 
-  PositionShape shape_;
+  std::size_t context_;
+  std::size_t width_;
 
  private:
   Tensor table_;
@@ -66,8 +67,8 @@ class SingleSinusoid final : public Sinusoidal {
 
  protected:
   void fill(const kernels::Executor& executor, std::span<double> table) const override {
-    for (std::size_t t = 0; t < shape_.context; ++t) {
-      const double last = shape_.context > 1 ? static_cast<double>(shape_.context - 1) : 1.0;
+    for (std::size_t t = 0; t < context_; ++t) {
+      const double last = context_ > 1 ? static_cast<double>(context_ - 1) : 1.0;
       wave(executor, std::numbers::pi * static_cast<double>(t) / last, table, t, 0);
     }
   }
@@ -75,10 +76,12 @@ class SingleSinusoid final : public Sinusoidal {
 
 }  // namespace
 
-std::unique_ptr<Position> sinusoidal_position(PositionShape shape) { return std::make_unique<Sinusoidal>(shape); }
+std::unique_ptr<Position> sinusoidal_position(const PositionOptions& options) {
+  return std::make_unique<Sinusoidal>(options);
+}
 
-std::unique_ptr<Position> single_sinusoid_position(PositionShape shape) {
-  return std::make_unique<SingleSinusoid>(shape);
+std::unique_ptr<Position> single_sinusoid_position(const PositionOptions& options) {
+  return std::make_unique<SingleSinusoid>(options);
 }
 
 }  // namespace dikkat::nn
