@@ -90,6 +90,7 @@ class Training {
     log_.emplace(folder_.path());
     Ending ending = Ending::finished;
     if (evaluation_due() && state_.evaluated_step < state_.step && !evaluate()) ending = Ending::interrupted;
+    if (ending == Ending::finished && state_.step < spec_.settings.steps && patience_spent()) ending = Ending::early_stop;
     while (ending == Ending::finished && state_.step < spec_.settings.steps) {
       if (stop_.asked() || !one_step()) {
         ending = Ending::interrupted;
@@ -256,6 +257,35 @@ class Unfinished {
   bool kept_ = false;
 };
 
+// Where the texts came from: files by their absolute paths, standard input by its copy in the run.
+std::vector<TextSource> sources_of(const std::vector<std::filesystem::path>& paths, const data::Texts& texts) {
+  std::vector<TextSource> sources;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    TextSource source{.path = paths[i].string(), .bytes = texts.raw(i).size(), .copy = {}};
+    if (source.path == "-") {
+      source.copy = "text-" + std::to_string(i) + ".txt";
+    } else {
+      source.path = std::filesystem::absolute(paths[i]).string();
+    }
+    sources.push_back(std::move(source));
+  }
+  return sources;
+}
+
+// The texts of a run to go on with: as named now, or where they were.
+data::Texts texts_of(const TrainRequest& request, const RunFolder& folder) {
+  const data::Texts::Cleaning cleaning = cleaning_for(folder.record().settings);
+  if (!request.texts.empty()) return data::Texts(request.texts, cleaning);
+  try {
+    return data::Texts(folder.text_paths(), cleaning);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::io) throw;
+    ErrorPlace place = error.place();
+    place.hint = "name the text where it is now: dikkat train TEXT --out " + request.run.string() + " --resume";
+    throw Error(ErrorKind::io, "the run's text cannot be read: " + error.message(), place);
+  }
+}
+
 Outcome train_new(const TrainRequest& request, const kernels::Executor& executor, const StopRequest& stop,
                   Observer& observer) {
   RunSpec spec = request.spec;
@@ -280,15 +310,11 @@ Outcome train_new(const TrainRequest& request, const kernels::Executor& executor
                             .text_fingerprint = prepared.corpus.fingerprint},
                  .tokenizer_json = prepared.tokenizer->to_json(),
                  .copies = {}};
+  content.record.texts = sources_of(request.texts, texts);
   for (std::size_t i = 0; i < request.texts.size(); ++i) {
-    TextSource source{.path = request.texts[i].string(), .bytes = texts.raw(i).size(), .copy = {}};
-    if (source.path == "-") {
-      source.copy = "text-" + std::to_string(i) + ".txt";
-      content.copies.emplace_back(source.copy, texts.raw(i));
-    } else {
-      source.path = std::filesystem::absolute(source.path).string();
+    if (const std::string& copy = content.record.texts[i].copy; !copy.empty()) {
+      content.copies.emplace_back(copy, texts.raw(i));
     }
-    content.record.texts.push_back(std::move(source));
   }
   RunFolder folder = RunFolder::create(request.run, content);
   Unfinished unfinished(request.run);
@@ -309,7 +335,7 @@ void require_same(const RunRecord& record, const RunSpec& asked, const std::stri
   compare(record.model, asked.model);
   compare(record.settings, asked.settings);
   if (list.empty()) return;
-  throw Error(ErrorKind::usage, "the run was begun with other settings: " + list,
+  throw Error(ErrorKind::incompatible, "the run was begun with other settings: " + list,
               {.file = run, .hint = "leave them out to go on as before, or add --override to change them"});
 }
 
@@ -325,7 +351,7 @@ Outcome train_on(const TrainRequest& request, const kernels::Executor& executor,
   check(spec.conduct);
   require_memory(estimate(spec));
 
-  const data::Texts texts(request.texts.empty() ? folder.text_paths() : request.texts, cleaning_for(spec.settings));
+  const data::Texts texts = texts_of(request, folder);
   if (texts.fingerprint() != folder.record().text_fingerprint) {
     throw Error(ErrorKind::incompatible, "the text is not the one the run was begun with",
                 {.file = texts.name(0), .hint = "give the text as it was, or begin a new run"});
@@ -336,7 +362,10 @@ Outcome train_on(const TrainRequest& request, const kernels::Executor& executor,
   data::check_windows(prepared.corpus, spec.model.context, texts.name(0));
 
   RunRecord record = folder.record();
+  const bool from_input = std::find(request.texts.begin(), request.texts.end(), "-") != request.texts.end();
+  if (!request.texts.empty() && !from_input) record.texts = sources_of(request.texts, texts);
   const bool changed = !(record.model == spec.model) || !(record.settings == spec.settings) ||
+                       !(record.texts == folder.record().texts) ||
                        text_of(to_json(record.conduct)) != text_of(to_json(spec.conduct));
   record.model = spec.model;
   record.settings = spec.settings;
