@@ -99,7 +99,7 @@ TrainingPlan make_plan(const train::TrainRequest& request, const Execution& exec
   }
   if (!request.texts.empty()) read_texts(plan);
   plan.parameters = models::parameter_count(plan.request.spec.model);
-  plan.estimate = train::estimate(plan.request.spec);
+  plan.estimate = train::estimate(plan.request.spec, plan.tokens);
   plan.seconds = expected_seconds(plan.request.spec, plan.estimate, plan.request.spec.settings.steps,
                                   execution.executor());
   return plan;

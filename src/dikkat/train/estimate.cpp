@@ -28,14 +28,13 @@ std::size_t numbers_per_row(const models::Config& c) {
   const std::size_t joint = queries + 2 * c.kv_heads_or_default() * c.head_width_or_default();
   const std::size_t inner = c.mlp_width_or_default();
   const std::size_t up = kernels::input_width(c.activation, inner);
-  const std::size_t dropped = c.dropout > 0 ? 2 * c.width : 0;
-  const std::size_t block = 4 * c.width + joint + queries + 2 * c.heads + up + inner + 4 + dropped;
+  const std::size_t block = 4 * c.width + joint + queries + 2 * c.heads + up + inner + 4;
   return 2 * c.width + c.layers * block + std::max(c.vocabulary, up + inner) + 2 * c.width;
 }
 
 }  // namespace
 
-Estimate estimate(const RunSpec& spec) {
+Estimate estimate(const RunSpec& spec, std::size_t tokens) {
   const models::Config& model = spec.model;
   const std::size_t bytes = spec.settings.number == NumberKind::f64 ? 8 : 4;
   const std::size_t samples = spec.settings.micro_batch == 0 ? spec.settings.batch
@@ -45,15 +44,15 @@ Estimate estimate(const RunSpec& spec) {
   const std::size_t moments = spec.settings.optimizer == OptimizerKind::sgd ? 1 : 2;
   const std::size_t second = model.output == models::OutputKind::tied ? model.vocabulary * model.width : 0;
   const std::size_t held = e.parameters * (2 + moments) + second;
-  e.memory_bytes = kProgramBytes + bytes * (held + samples * model.context * numbers_per_row(model));
+  e.memory_bytes = kProgramBytes + tokens * (sizeof(text::Token) + 1) + bytes * (held + samples * model.context * numbers_per_row(model));
   e.checkpoint_bytes = bytes * e.parameters * (1 + moments) + 8192;
   // 6 per weight and token (forward 2, backward 4), and attention's two products each way over half the positions.
-  const double tokens = static_cast<double>(spec.settings.batch) * static_cast<double>(model.context);
+  const double positions = static_cast<double>(spec.settings.batch) * static_cast<double>(model.context);
   const double products = static_cast<double>(
       e.parameters - (model.output == models::OutputKind::free ? model.vocabulary * model.width : 0));
   const double attention = 12.0 * static_cast<double>(model.layers * model.heads * model.head_width_or_default()) *
                            static_cast<double>(model.context) / 2;
-  e.operations_per_step = tokens * (6.0 * products + attention);
+  e.operations_per_step = positions * (6.0 * products + attention);
   return e;
 }
 

@@ -84,7 +84,7 @@ class Training {
 
   Outcome run() {
     observer_.on_start({.spec = spec_,
-                        .estimate = estimate(spec_),
+                        .estimate = estimate(spec_, prepared_.corpus.tokens.size()),
                         .tokens = prepared_.corpus.tokens.size(),
                         .step = state_.step});
     log_.emplace(folder_.path());
@@ -299,7 +299,7 @@ Outcome train_new(const TrainRequest& request, const kernels::Executor& executor
   check(spec.conduct);
   prepared.corpus = data::tokenized(texts, *prepared.tokenizer);
   data::check_windows(prepared.corpus, spec.model.context, texts.name(0));
-  require_memory(estimate(spec));
+  require_memory(estimate(spec, prepared.corpus.tokens.size()));
 
   NewRun content{.record = {.program = std::string(version().number),
                             .model = spec.model,
@@ -349,7 +349,6 @@ Outcome train_on(const TrainRequest& request, const kernels::Executor& executor,
   models::check(spec.model);
   check(spec.settings, spec.model);
   check(spec.conduct);
-  require_memory(estimate(spec));
 
   const data::Texts texts = texts_of(request, folder);
   if (texts.fingerprint() != folder.record().text_fingerprint) {
@@ -360,6 +359,7 @@ Outcome train_on(const TrainRequest& request, const kernels::Executor& executor,
   prepared.tokenizer = text::tokenizer_from(folder.tokenizer_json(), (request.run / "tokenizer.json").string());
   prepared.corpus = data::tokenized(texts, *prepared.tokenizer);
   data::check_windows(prepared.corpus, spec.model.context, texts.name(0));
+  require_memory(estimate(spec, prepared.corpus.tokens.size()));
 
   RunRecord record = folder.record();
   const bool from_input = std::find(request.texts.begin(), request.texts.end(), "-") != request.texts.end();
