@@ -208,9 +208,13 @@ void FileWriter::finish() {
 void replace_file(const fs::path& path, std::string_view content) {
   const fs::path temporary = path.string() + fmt::format(".tmp-{}", ::getpid());
   ::unlink(temporary.c_str());  // of a dead process that had our number
-  FileWriter writer(temporary);
-  writer.write(content);
-  writer.finish();
+  try {
+    FileWriter writer(temporary);
+    writer.write(content);
+    writer.finish();
+  } catch (const Error& error) {  // people know the file by its own name
+    throw Error(error.kind(), error.message(), {.file = path.string(), .hint = error.place().hint});
+  }
   if (::rename(temporary.c_str(), path.c_str()) != 0) {
     const int code = errno;
     ::unlink(temporary.c_str());

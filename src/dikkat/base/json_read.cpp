@@ -1,5 +1,6 @@
 // The strict face over nlohmann-json: its event reader does the grammar, this file the rules it leaves out.
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
@@ -36,16 +37,42 @@ class Cursor {
   const char** furthest_;
 };
 
-// The reason out of the library's message, without its prefix and without the bytes it quotes (any length, any bytes).
+// What the library's message means, in our words: its own quotes the bytes it met, of any length and kind.
+std::string_view fault_in(std::string_view message) {
+  struct Fault {
+    std::string_view part;
+    std::string_view meaning;
+  };
+  constexpr std::array kFaults{
+      Fault{"; expected end of input", "something stands after its end"},
+      Fault{"unexpected end of input", "it ends too early"},
+      Fault{"ill-formed UTF-8", "a text that is not UTF-8"},
+      Fault{"missing closing quote", "a text without its closing quote"},
+      Fault{"control character", "a control character in a text"},
+      Fault{"invalid string", "an escape in a text that JSON does not know"},
+      Fault{"invalid number", "a number that is not written as JSON's are"},
+      Fault{"parsing object key", "a name in quotes is missing"},
+      Fault{"invalid literal", "a word that is none of true, false and null"},
+      Fault{"parsing object separator", "the colon after a name is missing"},
+      Fault{"parsing object", "a comma or a closing brace is missing"},
+      Fault{"parsing array", "a comma or a closing bracket is missing"},
+  };
+  for (const Fault& fault : kFaults) {
+    if (message.find(fault.part) != std::string_view::npos) return fault.meaning;
+  }
+  return "a value is missing";
+}
+
 std::string reason_of(const nlohmann::json::exception& error) {
   if (error.id == 406) return "number beyond the range of a double";
-  const std::string_view whole = error.what();
-  constexpr std::string_view kMark = "syntax error ";
-  const std::size_t mark = whole.find(kMark);
-  if (mark == std::string_view::npos) return "not valid JSON";
-  std::string_view reason = whole.substr(mark + kMark.size());
-  reason = reason.substr(0, reason.find("; last read"));
-  return "not valid JSON: " + label_of(reason);
+  // Without the bytes it quotes, which could say anything.
+  std::string message = error.what();
+  const std::size_t quoted = message.find("; last read: '");
+  if (quoted != std::string::npos) {
+    const std::size_t rest = message.rfind('\'');
+    message.erase(quoted, rest - quoted + 1);
+  }
+  return "not valid JSON: " + std::string(fault_in(message));
 }
 
 // Where a run of bytes outside strings (a number, a literal, blanks) grows past any sense: the library would keep a copy

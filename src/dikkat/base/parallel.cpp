@@ -6,6 +6,10 @@
 #include <fstream>
 #include <new>
 #include <string>
+#include <system_error>
+
+#include "dikkat/base/error.h"
+#include "dikkat/base/fields.h"
 
 namespace dikkat {
 namespace {
@@ -26,11 +30,8 @@ unsigned cgroup_threads() {
   std::string quota;
   double period = 0;
   if (!(file >> quota >> period) || quota == "max" || period <= 0) return ~0U;
-  try {
-    return std::max(1U, static_cast<unsigned>(std::stod(quota) / period));
-  } catch (const std::exception&) {
-    return ~0U;
-  }
+  const std::optional<double> allowed = real_from(quota);
+  return allowed ? std::max(1U, static_cast<unsigned>(*allowed / period)) : ~0U;
 }
 
 }  // namespace
@@ -54,10 +55,20 @@ struct Pool::Scratch {
 
 Pool::Pool(unsigned threads) : threads_(std::max(1U, threads)) {
   for (unsigned w = 0; w < threads_; ++w) scratch_.push_back(std::make_unique<Scratch>());
-  for (unsigned w = 1; w < threads_; ++w) workers_.emplace_back([this, w] { work(w); });
+  try {
+    for (unsigned w = 1; w < threads_; ++w) workers_.emplace_back([this, w] { work(w); });
+  } catch (const std::system_error& failure) {
+    stop();
+    throw Error(ErrorKind::limit,
+                "only " + std::to_string(workers_.size() + 1) + " of " + std::to_string(threads_) +
+                    " threads could be started: " + failure.code().message(),
+                {.hint = "ask for fewer threads"});
+  }
 }
 
-Pool::~Pool() {
+Pool::~Pool() { stop(); }
+
+void Pool::stop() {
   stopping_.store(true);
   generation_.fetch_add(1, std::memory_order_release);
   generation_.notify_all();

@@ -21,7 +21,7 @@ namespace dikkat {
 
 class Pool {
  public:
-  // threads >= 1, the caller's own included.
+  // threads >= 1, the caller's own included. Error{limit} when the system does not give so many.
   explicit Pool(unsigned threads);
   ~Pool();
   Pool(const Pool&) = delete;
@@ -49,6 +49,7 @@ class Pool {
 
   void run_job(std::size_t parts, void* job, Call call);
   void work(unsigned worker);
+  void stop();
   void take_parts(unsigned worker);
   void even_out_scratch();
 

@@ -60,6 +60,19 @@ std::array<std::byte, 8> little_endian(std::uint64_t value) {
   return bytes;
 }
 
+// Appends the tokens of what is known and counts the rest. A piece at a time, because the tokenizer writes down each
+// unknown character, of which a text may have no others.
+std::size_t encode_known(std::string_view text, const text::Tokenizer& tokenizer, std::vector<text::Token>& tokens) {
+  constexpr std::size_t kPiece = std::size_t{1} << 16U;
+  std::size_t skipped = 0;
+  while (!text.empty()) {
+    const std::size_t whole = text.size() <= kPiece ? text.size() : text::whole_characters(text.substr(0, kPiece));
+    skipped += tokenizer.encode(text.substr(0, whole), text::UnknownPolicy::skip, tokens).size();
+    text.remove_prefix(whole);
+  }
+  return skipped;
+}
+
 std::size_t nine_tenths(std::size_t n) { return n / 10 * 9 + n % 10 * 9 / 10; }  // floor(0.9 n), no overflow
 
 }  // namespace
@@ -123,16 +136,24 @@ std::unique_ptr<text::Tokenizer> character_tokenizer_of(const Texts& texts) {
   }
 }
 
-Corpus tokenized(const Texts& texts, const text::Tokenizer& tokenizer) {
+Corpus tokenized(const Texts& texts, const text::Tokenizer& tokenizer, text::UnknownPolicy unknown) {
   Corpus corpus;
   corpus.fingerprint = texts.fingerprint();
   for (std::size_t i = 0; i < texts.views().size(); ++i) {
     const std::string_view view = texts.views()[i];
+    if (unknown == text::UnknownPolicy::skip) {
+      corpus.skipped += encode_known(view, tokenizer, corpus.tokens);
+      continue;
+    }
     try {
       tokenizer.encode(view, text::UnknownPolicy::refuse, corpus.tokens);
     } catch (const Error& error) {
       rethrow_as_of(error, texts.name(i), view.size() == texts.raw(i).size());
     }
+  }
+  if (texts.fingerprint() != corpus.fingerprint) {
+    throw Error(ErrorKind::io, "the text changed while it was read",
+                {.file = texts.name(0), .hint = "leave the file alone meanwhile"});
   }
   corpus.train_count = nine_tenths(corpus.tokens.size());
   return corpus;

@@ -20,6 +20,7 @@ struct Corpus {
   std::vector<text::Token> tokens;
   std::size_t train_count = 0;  // floor(0.9 n)
   std::string fingerprint;      // see Texts::fingerprint
+  std::size_t skipped = 0;      // unknown characters that were left out
 
   [[nodiscard]] std::span<const text::Token> part(Split split) const;
 };
@@ -51,9 +52,10 @@ class Texts {
 };
 
 // The tokenizer of the texts' whole vocabulary, and the corpus of the texts by a tokenizer (unknown characters refused,
-// with file, line and column).
+// with file, line and column, or skipped and counted).
 [[nodiscard]] std::unique_ptr<text::Tokenizer> character_tokenizer_of(const Texts& texts);
-[[nodiscard]] Corpus tokenized(const Texts& texts, const text::Tokenizer& tokenizer);
+[[nodiscard]] Corpus tokenized(const Texts& texts, const text::Tokenizer& tokenizer,
+                               text::UnknownPolicy unknown = text::UnknownPolicy::refuse);
 
 // Before step 0: a window is context + 1 tokens, and one must fit the training part and one the validation part.
 // Error{malformed} naming the largest context that works, if any does; `name` is what the error calls the text.

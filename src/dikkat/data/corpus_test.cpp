@@ -90,7 +90,7 @@ TEST(Texts, NameTheFileThatIsNotUtf8) {
   EXPECT_EQ(error.kind(), ErrorKind::malformed);
   EXPECT_EQ(error.place().file, written.paths[1].string());
   EXPECT_EQ(error.place().offset, 4U);
-  EXPECT_EQ(error.place().key, "2:2");
+  EXPECT_EQ(error.place().key, "line 2, column 2");
   EXPECT_NO_THROW(texts_of(written, Texts::Cleaning::none));
 }
 
@@ -152,7 +152,20 @@ TEST(Corpus, NamesTheFileWithUnknownCharacters) {
   EXPECT_THAT(error.message(), HasSubstr("'x' at line 2, column 1"));
   const Error shortened = error_of([&] { (void)tokenized(texts_of(Written({"a\r\nx"})), *tokenizer); });
   EXPECT_EQ(shortened.place().offset, std::nullopt);  // cleaning moved it
-  EXPECT_EQ(shortened.place().key, "2:1");
+  EXPECT_EQ(shortened.place().key, "line 2, column 1");
+}
+
+TEST(Corpus, LeavesUnknownCharactersOutAndCountsThemIfAsked) {
+  // More than the piece that is looked at at once, with characters of several bytes across its end.
+  std::string text;
+  for (int i = 0; i < 30000; ++i) text += "a€b";
+  const Written written({text, "€", "ab"});
+  const auto tokenizer = text::character_tokenizer("ab");
+  const Corpus corpus = tokenized(texts_of(written), *tokenizer, text::UnknownPolicy::skip);
+  EXPECT_EQ(corpus.tokens.size(), 60002U);
+  EXPECT_EQ(corpus.skipped, 30001U);
+  EXPECT_EQ(corpus.train_count, 54001U);
+  EXPECT_EQ(tokenized(texts_of(Written({"ab"})), *tokenizer).skipped, 0U);
 }
 
 TEST(Corpus, OfOneDistinctCharacterIsRefused) {

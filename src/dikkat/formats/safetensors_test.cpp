@@ -160,7 +160,7 @@ std::vector<Hostile> hostile_files() {
       {"beyond the file", with_length(3, "{}"), "ends within the header"},
       {"header of no bytes", with_length(0, ""), "does not begin with '{'"},
       // 3: not a JSON object in UTF-8
-      {"not UTF-8", file_of("{\"\xFF\":" + good + "}", 4), "invalid string"},
+      {"not UTF-8", file_of("{\"\xFF\":" + good + "}", 4), "not UTF-8"},
       {"not UTF-8 outside text", file_of("{\xFF}"), "not valid JSON"},
       {"byte order mark", file_of("\xEF\xBB\xBF{}"), "does not begin with '{'"},
       {"list", file_of("[]"), "does not begin with '{'"},

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <system_error>
 
 #include "dikkat/base/error.h"
@@ -43,33 +44,34 @@ class LineReader {
   LineReader(std::string_view line, std::size_t number, const std::string& file)
       : line_(line), number_(number), file_(file) {}
 
+  // Reads all numbers of the line and keeps as many as `values` holds; returns how many there are.
   template <class T>
-  void into(std::span<T> values) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (i > 0) expect_blank(values.size(), i);
-      values[i] = number<T>(values.size(), i);
+  std::size_t into(std::span<T> values) {
+    std::size_t count = 0;
+    while (at_ != line_.size()) {
+      if (count > 0) expect_blank();
+      const T value = number<T>();
+      if (count < values.size()) values[count] = value;
+      ++count;
     }
-    if (at_ != line_.size()) refuse("expected " + std::to_string(values.size()) + " numbers, got more");
+    return count;
   }
 
  private:
   [[noreturn]] void refuse(std::string rule) const {
     throw Error(ErrorKind::malformed, std::move(rule),
-                {.file = file_, .key = "line " + std::to_string(number_) + ", column " + std::to_string(at_ + 1)});
-  }
-  [[noreturn]] void refuse_end(std::size_t wanted, std::size_t got) const {
-    refuse("expected " + std::to_string(wanted) + " numbers, got " + std::to_string(got));
+                {.file = file_,
+                 .key = "line " + std::to_string(number_) + ", column " + std::to_string(at_ + 1),
+                 .hint = "mend it, or write the file anew"});
   }
 
-  void expect_blank(std::size_t wanted, std::size_t got) {
-    if (at_ == line_.size()) refuse_end(wanted, got);
+  void expect_blank() {
     if (line_[at_] != ' ') refuse("expected one blank between numbers");
     ++at_;
   }
 
   template <class T>
-  T number(std::size_t wanted, std::size_t got) {
-    if (at_ == line_.size()) refuse_end(wanted, got);
+  T number() {
     T value = 0;
     const char* begin = line_.data() + at_;
     const auto [end, code] = std::from_chars(begin, line_.data() + line_.size(), value);
@@ -85,10 +87,15 @@ class LineReader {
   std::size_t at_ = 0;
 };
 
-[[noreturn]] void refuse_lines(std::size_t wanted, const std::string& got, const std::string& file) {
-  throw Error(ErrorKind::malformed, "expected " + std::to_string(wanted) + " lines, one a tensor, got " + got,
-              {.file = file});
+std::string counted(std::size_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
+
+// The first thing by which a file of valid numbers does not fit the shapes.
+struct Misfit {
+  std::size_t line;
+  std::string rule;
+};
 
 }  // namespace
 
@@ -101,21 +108,30 @@ void write_text_weights(std::span<const NamedTensor> tensors, const Sink& sink) 
 std::vector<Tensor> read_text_weights(std::string_view text, std::span<const Shape> shapes, DType dtype,
                                       const std::string& file) {
   std::vector<Tensor> tensors;
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
-    if (text.empty()) refuse_lines(shapes.size(), std::to_string(i), file);
+  std::optional<Misfit> misfit;
+  std::size_t lines = 0;
+  while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
+    const bool wanted = lines < shapes.size();
     // A number and its blank take two bytes or more: no memory for what the line cannot hold.
-    if (shapes[i].count() > end / 2 + 1) {
-      throw Error(ErrorKind::malformed, "line too short for " + std::to_string(shapes[i].count()) + " numbers",
-                  {.file = file, .key = "line " + std::to_string(i + 1)});
+    const bool may_fit = wanted && shapes[lines].count() <= end / 2 + 1;
+    Tensor tensor = Tensor::empty(may_fit ? shapes[lines] : Shape{0}, dtype);
+    LineReader line(text.substr(0, end), ++lines, file);
+    const std::size_t got = with_number(dtype, [&]<class T>() { return line.into<T>(tensor.span<T>()); });
+    if (!misfit && wanted && got != shapes[lines - 1].count()) {
+      misfit = {lines, "expected " + counted(shapes[lines - 1].count(), "number") + ", got " + std::to_string(got)};
     }
-    Tensor tensor = Tensor::empty(shapes[i], dtype);
-    LineReader line(text.substr(0, end), i + 1, file);
-    with_number(dtype, [&]<class T>() { line.into<T>(tensor.span<T>()); });
-    tensors.push_back(std::move(tensor));
+    if (!misfit) tensors.push_back(std::move(tensor));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  if (!text.empty()) refuse_lines(shapes.size(), "more", file);
+  if (!misfit && lines != shapes.size()) {
+    misfit = {std::min(lines, shapes.size()) + 1,
+              "expected " + counted(shapes.size(), "line") + ", one a tensor, got " + std::to_string(lines)};
+  }
+  if (misfit) {
+    throw Error(ErrorKind::incompatible, "the weights do not fit the model: " + misfit->rule,
+                {.file = file, .key = "line " + std::to_string(misfit->line)});
+  }
   return tensors;
 }
 

@@ -14,8 +14,9 @@ namespace dikkat::formats {
 // Error{numeric} naming the tensor for a value that is not finite, which the format has no word for.
 void write_text_weights(std::span<const NamedTensor> tensors, const Sink& sink);
 
-// One tensor for each shape. The last line may end without '\n'. Error{malformed} with line and column for anything
-// else: another number of lines or values, what is no finite decimal number, another blank.
+// One tensor for each shape. The last line may end without '\n'. Error{malformed} with line and column for what is no
+// finite decimal number or another blank; Error{incompatible} with the line for another number of lines or values,
+// where all values are numbers.
 [[nodiscard]] std::vector<Tensor> read_text_weights(std::string_view text, std::span<const Shape> shapes, DType dtype,
                                                     const std::string& file);
 

@@ -18,10 +18,10 @@ namespace {
 // Tokens put in order at a time while top-p looks for its end; trained models mostly end within the first.
 constexpr std::size_t kFirstRanked = 64;
 
-void require(bool holds, std::string_view key, double value, std::string_view domain) {
+void require(bool holds, std::string_view key, double value, std::string_view rule, std::string_view remedy) {
   if (holds) return;
-  throw Error(ErrorKind::usage, fmt::format("{} is {}, but must be {}", key, value, domain),
-              {.key = std::string(key), .hint = fmt::format("choose a value that is {}", domain)});
+  throw Error(ErrorKind::usage, fmt::format("{} must be {}, not {}", key, rule, value),
+              {.key = std::string(key), .hint = std::string(remedy)});
 }
 
 template <class T>
@@ -40,10 +40,12 @@ random::Counter counter_of(std::uint64_t draw) {
 
 void check(const Sampling& sampling) {
   const auto& [temperature, top_k, top_p, min_p, penalty, seed] = sampling;
-  require(std::isfinite(temperature) && temperature >= 0, "temperature", temperature, "finite and at least 0");
-  require(top_p > 0 && top_p <= 1, "top-p", top_p, "above 0 and at most 1");
-  require(min_p >= 0 && min_p <= 1, "min-p", min_p, "between 0 and 1");
-  require(std::isfinite(penalty) && penalty > 0, "repetition-penalty", penalty, "finite and above 0");
+  require(std::isfinite(temperature) && temperature >= 0, "temperature", temperature, "finite and at least 0",
+          "try 0.8, or 0 for always the most probable");
+  require(top_p > 0 && top_p <= 1, "top-p", top_p, "above 0 and at most 1", "try 0.9, or 1 to leave it off");
+  require(min_p >= 0 && min_p <= 1, "min-p", min_p, "between 0 and 1", "try 0.05, or 0 to leave it off");
+  require(std::isfinite(penalty) && penalty > 0, "repetition-penalty", penalty, "finite and above 0",
+          "try 1.1, or 1 to leave it off");
 }
 
 Sampler::Sampler(const Sampling& sampling) : sampling_(sampling) { check(sampling); }

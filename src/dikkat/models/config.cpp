@@ -46,13 +46,21 @@ std::string nearest_multiples(std::size_t value, std::size_t unit) {
   return below == 0 ? above : std::to_string(below) + " or " + above;
 }
 
-// The nearest divisors of `value` around `near`.
+// The nearest divisors of `value` around `near`, and 1, which always divides: "1, 4 or 8".
 std::string nearest_divisors(std::size_t value, std::size_t near) {
   std::size_t below = std::min(near, value);
   while (value % below != 0) --below;
   std::size_t above = near + 1;
   while (above <= value && value % above != 0) ++above;
-  return above > value ? std::to_string(below) : std::to_string(below) + " or " + std::to_string(above);
+  std::string list = below > 1 ? "1" : "";
+  const auto last = [&](std::size_t divisor) { list += (list.empty() ? "" : " or ") + std::to_string(divisor); };
+  if (above > value) {
+    last(below);
+    return list;
+  }
+  list += (list.empty() ? "" : ", ") + std::to_string(below);
+  last(above);
+  return list;
 }
 
 }  // namespace

@@ -31,10 +31,10 @@ TEST(ConfigCheck, WidthThatHeadsDoNotDivideNamesTheNearest) {
   Config config = small();
   config.width = 10;
   expect_refused(config, "width", "10 is not a multiple of 4 heads",
-                 "give width 8 or 12, heads 2 or 5, or a head-width of its own");
+                 "give width 8 or 12, heads 1, 2 or 5, or a head-width of its own");
   config.width = 3;
   expect_refused(config, "width", "3 is not a multiple of 4 heads",
-                 "give width 4, heads 3, or a head-width of its own");
+                 "give width 4, heads 1 or 3, or a head-width of its own");
   config.head_width = 5;
   EXPECT_NO_THROW(check(config));
 }
@@ -42,9 +42,9 @@ TEST(ConfigCheck, WidthThatHeadsDoNotDivideNamesTheNearest) {
 TEST(ConfigCheck, KeyHeadsDivideHeads) {
   Config config = small();
   config.kv_heads = 3;
-  expect_refused(config, "kv-heads", "3 does not divide 4 heads", "give 2 or 4");
+  expect_refused(config, "kv-heads", "3 does not divide 4 heads", "give 1, 2 or 4");
   config.kv_heads = 8;
-  expect_refused(config, "kv-heads", "8 does not divide 4 heads", "give 4");
+  expect_refused(config, "kv-heads", "8 does not divide 4 heads", "give 1 or 4");
   for (const std::size_t legal : {0U, 1U, 2U, 4U}) {
     config.kv_heads = legal;
     EXPECT_NO_THROW(check(config)) << legal;

@@ -71,8 +71,8 @@ std::size_t most_characters(std::string_view text) {
   if (count > first.size()) message += fmt::format("; and {} more", count - first.size());
   throw Error(ErrorKind::incompatible, message,
               {.offset = first.front().offset,
-               .key = fmt::format("{}:{}", first.front().line, first.front().column),
-               .hint = "leave them out, ask for them to be skipped, or train a model whose text has them"});
+               .key = fmt::format("line {}, column {}", first.front().line, first.front().column),
+               .hint = "leave them out, or train a model whose text has them"});
 }
 
 // Finds where the unknown characters are, walking the text once however many there are.
@@ -136,7 +136,7 @@ class CharacterTokenizer final : public Tokenizer {
     tokens.resize(had + most_characters(text));
     const bool refuse = policy == UnknownPolicy::refuse;
     UnknownFinder unknown(text, refuse ? kUnknownsNamed : text.size());
-    const std::size_t put = encode_into(text, tokens.data() + had, unknown);
+    const std::size_t put = encode_into(text, std::span(tokens).subspan(had), unknown);
     if (refuse && unknown.count() != 0) {
       tokens.resize(had);
       refuse_unknown(unknown.found(), unknown.count());
@@ -146,14 +146,21 @@ class CharacterTokenizer final : public Tokenizer {
   }
 
  private:
-  // Tokens written to `out`.
-  std::size_t encode_into(std::string_view text, Token* out, UnknownFinder& unknown) const {
-    Token* const begin = out;
+  // Tokens written to `room`, which holds one for each character counted before. The text may lie in a file that somebody
+  // writes to meanwhile: then there can be more of them.
+  std::size_t encode_into(std::string_view text, std::span<Token> room, UnknownFinder& unknown) const {
+    Token* const begin = room.data();
+    Token* const end = begin + room.size();
+    Token* out = begin;
     for (std::size_t at = 0; at < text.size();) {
-      if (ascii_run_at(text, at) && encode_ascii_run(text.data() + at, out)) {
+      if (static_cast<std::size_t>(end - out) >= kAsciiRun && ascii_run_at(text, at) &&
+          encode_ascii_run(text.data() + at, out)) {
         at += kAsciiRun;
         out += kAsciiRun;
         continue;
+      }
+      if (out == end) {
+        throw Error(ErrorKind::io, "the text changed while it was read", {.hint = "leave the file alone meanwhile"});
       }
       const std::size_t character = at;
       const std::uint32_t code_point = next_code_point(text, at);

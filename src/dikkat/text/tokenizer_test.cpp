@@ -80,7 +80,7 @@ TEST(CharacterTokenizer, NamesUnknownCharactersWithTheirPlaces) {
   EXPECT_EQ(error.message(),
             "2 characters are unknown to the tokenizer: 'ş' at line 1, column 2; '\\x1B' at line 2, column 3");
   EXPECT_EQ(error.place().offset, 1U);
-  EXPECT_EQ(error.place().key, "1:2");
+  EXPECT_EQ(error.place().key, "line 1, column 2");
   EXPECT_THAT(tokens, ElementsAre(9));
   EXPECT_THAT(error_of([&] { (void)tokenizer->encode("x"); }).message(),
               HasSubstr("1 character is unknown to the tokenizer: 'x' at line 1, column 1"));

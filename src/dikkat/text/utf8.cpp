@@ -67,7 +67,7 @@ std::string broken_rule(std::string_view text, std::size_t at) {
                           byte_at(body, at), broken_rule(body, at)),
               {.file = file,
                .offset = bytes_before + at,
-               .key = fmt::format("{}:{}", position.line, position.column),
+               .key = fmt::format("line {}, column {}", position.line, position.column),
                .hint = "mend the text, or use the byte tokenizer, which takes any bytes"});
 }
 

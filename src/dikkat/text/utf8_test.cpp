@@ -147,7 +147,7 @@ TEST(CleanText, NamesEachKindOfInvalidUtf8AndItsPlace) {
     EXPECT_EQ(error.message(), "invalid UTF-8 at line 3, column 4: " + rule);
     EXPECT_EQ(error.place().file, "a.txt");
     EXPECT_EQ(error.place().offset, 18U);
-    EXPECT_EQ(error.place().key, "3:4");
+    EXPECT_EQ(error.place().key, "line 3, column 4");
     EXPECT_THAT(error.place().hint, HasSubstr("byte tokenizer"));
   }
 }
@@ -158,9 +158,9 @@ TEST(CleanText, CountsPlacesInTheFileAsItIs) {
       "\xEF\xBB\xBF"
       "ab\r\nc\xFF");
   EXPECT_EQ(error.place().offset, 8U);
-  EXPECT_EQ(error.place().key, "2:2");
-  EXPECT_EQ(refusal("\xFF").place().key, "1:1");
-  EXPECT_EQ(refusal(std::string(1000, 'a') + "\xFF").place().key, "1:1001");
+  EXPECT_EQ(error.place().key, "line 2, column 2");
+  EXPECT_EQ(refusal("\xFF").place().key, "line 1, column 1");
+  EXPECT_EQ(refusal(std::string(1000, 'a') + "\xFF").place().key, "line 1, column 1001");
 }
 
 TEST(CleanText, FindsAnInvalidByteAtEveryOffset) {

@@ -12,6 +12,7 @@
 #include "dikkat/base/error.h"
 #include "dikkat/base/file.h"
 #include "dikkat/base/json.h"
+#include "dikkat/base/size_text.h"
 #include "dikkat/formats/safetensors.h"
 #include "dikkat/train/checkpoint_state.h"
 #include "dikkat/train/manifest.h"
@@ -29,6 +30,7 @@ constexpr const char* kOptimizer = "optimizer.safetensors";
 constexpr const char* kState = "state.json";
 constexpr std::string_view kStepPrefix = "step-";
 constexpr std::size_t kMostPointerBytes = 64;
+constexpr const char* kNothingElse = "restore a checkpoint from a copy, or train anew with another --out";
 
 const std::vector<std::string>& file_names() {
   static const std::vector<std::string> names{kOptimizer, kState, kWeights};
@@ -62,8 +64,8 @@ void check_room(const fs::path& run, std::uint64_t one_bytes, std::uint64_t coun
   const std::uintmax_t free = free_bytes(run);
   if (free / count >= one_bytes) return;
   throw Error(ErrorKind::io,
-              "checkpoints need " + std::to_string(count) + " x " + std::to_string(one_bytes) + " bytes, " +
-                  std::to_string(free) + " are free",
+              "checkpoints need " + std::to_string(count) + " x " + size_text(one_bytes) + ", " + size_text(free) +
+                  " are free",
               {.file = run.string(), .hint = "free space or choose another disk"});
 }
 
@@ -74,7 +76,7 @@ void put_in_place(const fs::path& temporary, const fs::path& folder) {
     if (::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, folder.c_str(), RENAME_EXCHANGE) == 0) return;
   }
   throw Error(ErrorKind::io, "cannot put the checkpoint in its place: " + std::generic_category().message(errno),
-              {.file = folder.string()});
+              {.file = folder.string(), .hint = "check the permissions of the run's folder and the space on the disk"});
 }
 
 }  // namespace
@@ -119,7 +121,10 @@ std::vector<std::uint64_t> Checkpoints::steps() const {
   for (fs::directory_iterator entry(run_, code), end; !code && entry != end; entry.increment(code)) {
     if (const auto step = step_of(entry->path().filename().string())) found.push_back(*step);
   }
-  if (code) throw Error(ErrorKind::io, "cannot list the folder: " + code.message(), {.file = run_.string()});
+  if (code) {
+    throw Error(ErrorKind::io, "cannot list the folder: " + code.message(),
+                {.file = run_.string(), .hint = "check the permissions of the folder"});
+  }
   std::sort(found.begin(), found.end());
   return found;
 }
@@ -131,21 +136,26 @@ void Checkpoints::probe(const Checkpoint& checkpoint) const {
   check_room(run_, bytes_in(checkpoint.weights) + bytes_in(checkpoint.optimizer), missing);
 
   const TemporaryPath temporary(run_ / "probe");
-  write_checkpoint_folder(temporary.path(), checkpoint);
   std::uint64_t bytes = 0;
-  for (const auto& [name, file] : open_verified(temporary.path(), file_names())) bytes += file.bytes().size();
+  named_as(folder(checkpoint.state.step), temporary, [&] {
+    write_checkpoint_folder(temporary.path(), checkpoint);
+    for (const auto& [name, file] : open_verified(temporary.path(), file_names())) bytes += file.bytes().size();
+  });
   check_room(run_, bytes, missing - 1);
 }
 
 void Checkpoints::save(const Checkpoint& checkpoint, Rank rank) {
   const std::uint64_t step = checkpoint.state.step;
   if (const auto tensor = formats::first_nonfinite(checkpoint.weights)) {
-    throw Error(ErrorKind::numeric, "weights are not finite; they are not saved", {.key = *tensor});
+    throw Error(ErrorKind::numeric, "weights are not finite; they are not saved",
+                {.key = *tensor, .hint = "lower the learning rate, or clip gradients"});
   }
   {
     const TemporaryPath temporary(folder(step));
-    write_checkpoint_folder(temporary.path(), checkpoint);
-    static_cast<void>(open_verified(temporary.path(), file_names()));
+    named_as(folder(step), temporary, [&] {
+      write_checkpoint_folder(temporary.path(), checkpoint);
+      static_cast<void>(open_verified(temporary.path(), file_names()));
+    });
     put_in_place(temporary.path(), folder(step));
     sync_folder(run_);
   }
@@ -200,28 +210,45 @@ void Checkpoints::rotate() {
 
 LoadedCheckpoint Checkpoints::load(const CheckpointChoice& choice) {
   if (choice.kind == CheckpointChoice::Kind::latest) return load_newest();
-  std::optional<std::uint64_t> step = choice.step;
-  if (choice.kind == CheckpointChoice::Kind::best) {
-    step = pointed(kBest);
-    if (!step) {
-      throw Error(ErrorKind::io, "there is no best checkpoint: nothing has been evaluated yet",
-                  {.file = (run_ / kBest).string(), .hint = "use --checkpoint latest"});
-    }
+  const std::uint64_t step = choice.kind == CheckpointChoice::Kind::best ? best_step() : choice.step;
+  if (!fs::exists(folder(step))) {
+    throw Error(ErrorKind::io, "there is no checkpoint of step " + std::to_string(step),
+                {.file = run_.string(), .hint = others_than(step)});
   }
-  if (!fs::exists(folder(*step))) {
-    std::string there;
-    for (const std::uint64_t other : steps()) there += (there.empty() ? "" : ", ") + std::to_string(other);
-    throw Error(ErrorKind::io, "there is no checkpoint of step " + std::to_string(*step),
-                {.file = run_.string(), .hint = there.empty() ? "there are none" : "there are " + there});
+  try {
+    return {.checkpoint = load_step(step), .warnings = {}};
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::malformed) throw;
+    ErrorPlace place = error.place();
+    place.hint = others_than(step);
+    throw Error(error.kind(), "the checkpoint of step " + std::to_string(step) + " is damaged: " + error.message(),
+                std::move(place));
   }
-  return {.checkpoint = load_step(*step), .warnings = {}};
+}
+
+// Where the pointer is missing, the newest checkpoint that verifies knows which was the best.
+std::uint64_t Checkpoints::best_step() {
+  if (const auto step = pointed(kBest)) return *step;
+  const CheckpointState newest = load_newest().checkpoint.state;
+  if (newest.best_validation_loss_nats) return newest.best_step;
+  throw Error(ErrorKind::io, "there is no best checkpoint: nothing has been evaluated",
+              {.file = run_.string(), .hint = "use --checkpoint latest"});
+}
+
+// The remedy when one checkpoint is of no use: those beside it that verify.
+std::string Checkpoints::others_than(std::uint64_t step) {
+  std::string list;
+  for (const std::uint64_t other : steps()) {
+    if (other != step && verifies(other)) list += (list.empty() ? "" : " or ") + std::to_string(other);
+  }
+  return list.empty() ? kNothingElse : "use --checkpoint " + list;
 }
 
 Checkpoint Checkpoints::load_step(std::uint64_t step) {
   Checkpoint checkpoint = read_checkpoint_folder(folder(step));
   if (checkpoint.state.step != step) {
     throw Error(ErrorKind::malformed, "checkpoint is of step " + std::to_string(checkpoint.state.step),
-                {.file = folder(step).string(), .hint = "the folder has been renamed"});
+                {.file = folder(step).string(), .hint = "give the folder back its name"});
   }
   verified_.insert(step);
   return checkpoint;
@@ -230,13 +257,17 @@ Checkpoint Checkpoints::load_step(std::uint64_t step) {
 LoadedCheckpoint Checkpoints::load_newest() {
   LoadedCheckpoint loaded;
   const std::vector<std::uint64_t> present = steps();
-  if (present.empty()) throw Error(ErrorKind::io, "there is no checkpoint yet", {.file = run_.string()});
+  if (present.empty()) {
+    throw Error(ErrorKind::io, "there is no checkpoint", {.file = run_.string(), .hint = kNothingElse});
+  }
+  std::string faults;
   for (auto step = present.rbegin(); step != present.rend(); ++step) {
     try {
       loaded.checkpoint = load_step(*step);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::incompatible) throw;
       loaded.warnings.push_back("skipped " + step_name(*step) + ": " + error.what());
+      faults += (faults.empty() ? "" : "; ") + step_name(*step) + ": " + error.what();
       continue;
     }
     const auto latest = pointed(kLatest);
@@ -246,9 +277,11 @@ LoadedCheckpoint Checkpoints::load_newest() {
     }
     return loaded;
   }
-  throw Error(ErrorKind::malformed, "none of " + std::to_string(present.size()) + " checkpoints verifies; " +
-                                        loaded.warnings.front(),
-              {.file = run_.string()});
+  throw Error(ErrorKind::malformed,
+              (present.size() == 1 ? "the only checkpoint does not verify: "
+                                   : "none of " + std::to_string(present.size()) + " checkpoints verifies: ") +
+                  faults,
+              {.file = run_.string(), .hint = kNothingElse});
 }
 
 }  // namespace dikkat::train

@@ -85,7 +85,7 @@ class Checkpoints {
   void save(const Checkpoint& checkpoint, Rank rank);
 
   // latest: none there is Error{io}; none that verifies is Error{malformed}, naming the newest's fault. best, step: that
-  // one or an Error. Another format version is Error{incompatible}; it is never skipped.
+  // one or an Error; which was the best, the newest that verifies knows where the pointer is missing. Another format version is Error{incompatible}; it is never skipped.
   [[nodiscard]] LoadedCheckpoint load(const CheckpointChoice& choice = {});
 
   // Makes the pointers agree with the state training goes on from (after a crash between renaming and pointing, or
@@ -97,6 +97,8 @@ class Checkpoints {
   [[nodiscard]] std::optional<std::uint64_t> pointed(const char* pointer) const;
   void point(const char* pointer, std::uint64_t step) const;
   [[nodiscard]] LoadedCheckpoint load_newest();
+  [[nodiscard]] std::uint64_t best_step();
+  [[nodiscard]] std::string others_than(std::uint64_t step);
   [[nodiscard]] Checkpoint load_step(std::uint64_t step);
   [[nodiscard]] bool verifies(std::uint64_t step);
   void rotate();

@@ -127,7 +127,9 @@ TEST(CheckpointChoice, ReadsWords) {
 TEST(CheckpointChoice, LoadsBestAndStep) {
   const TemporaryFolder run;
   Checkpoints checkpoints(run.path(), 2);
-  save_steps(checkpoints, {1});
+  Checkpoint unmeasured = checkpoint_of(1);
+  unmeasured.state.best_validation_loss_nats.reset();
+  checkpoints.save(unmeasured, Rank::ordinary);
   const Error no_best = error_of([&] { static_cast<void>(checkpoints.load(checkpoint_choice_from("best"))); });
   EXPECT_EQ(no_best.kind(), ErrorKind::io);
   checkpoints.save(checkpoint_of(2), Rank::best);
@@ -136,7 +138,7 @@ TEST(CheckpointChoice, LoadsBestAndStep) {
   EXPECT_EQ(checkpoints.load(checkpoint_choice_from("3")).checkpoint.state.step, 3U);
   const Error missing = error_of([&] { static_cast<void>(checkpoints.load(checkpoint_choice_from("9"))); });
   EXPECT_EQ(missing.kind(), ErrorKind::io);
-  EXPECT_THAT(missing.place().hint, HasSubstr("2, 3"));
+  EXPECT_THAT(missing.place().hint, HasSubstr("--checkpoint 2 or 3"));
   flip(run / "step-3" / "weights.safetensors", 800);
   EXPECT_EQ(error_of([&] { static_cast<void>(checkpoints.load(checkpoint_choice_from("3"))); }).kind(),
             ErrorKind::malformed);
@@ -161,7 +163,41 @@ TEST(CheckpointLoad, TakesThePreviousWhenTheNewestIsDamaged) {
   flip(run / "step-9" / "state.json", 0);
   const Error none = error_of([&] { static_cast<void>(checkpoints.load()); });
   EXPECT_EQ(none.kind(), ErrorKind::malformed);
-  EXPECT_THAT(none.message(), HasSubstr("none of 2 checkpoints verifies"));
+  EXPECT_THAT(none.message(), HasSubstr("none of 2 checkpoints verifies: step-10: content differs"));
+  EXPECT_THAT(none.message(), HasSubstr("; step-9: "));
+  EXPECT_THAT(none.place().hint, HasSubstr("from a copy"));
+}
+
+TEST(CheckpointLoad, TheBestIsFoundWithoutItsPointer) {
+  const TemporaryFolder run;
+  Checkpoints checkpoints(run.path(), 2);
+  Checkpoint first = checkpoint_of(1);
+  first.state.best_validation_loss_nats = 2.0;
+  first.state.best_step = 1;
+  checkpoints.save(first, Rank::best);
+  Checkpoint second = checkpoint_of(2);
+  second.state.best_validation_loss_nats = 2.0;
+  second.state.best_step = 1;
+  checkpoints.save(second, Rank::ordinary);
+  std::filesystem::remove(run / "best");
+  EXPECT_EQ(checkpoints.load(checkpoint_choice_from("best")).checkpoint.state.step, 1U);
+  std::filesystem::remove_all(run / "step-1");
+  const Error gone = error_of([&] { static_cast<void>(checkpoints.load(checkpoint_choice_from("best"))); });
+  EXPECT_EQ(gone.kind(), ErrorKind::io);
+  EXPECT_EQ(gone.place().hint, "use --checkpoint 2");
+}
+
+TEST(CheckpointLoad, ADamagedOneThatWasAskedForNamesThoseThatVerify) {
+  const TemporaryFolder run;
+  Checkpoints checkpoints(run.path(), 3);
+  save_steps(checkpoints, {1, 2, 3});
+  flip(run / "step-1" / "weights.safetensors", 800);
+  flip(run / "step-3" / "weights.safetensors", 800);
+  const Error error =
+      error_of([&] { static_cast<void>(Checkpoints(run.path(), 3).load(checkpoint_choice_from("3"))); });
+  EXPECT_EQ(error.kind(), ErrorKind::malformed);
+  EXPECT_THAT(error.message(), HasSubstr("the checkpoint of step 3 is damaged: "));
+  EXPECT_EQ(error.place().hint, "use --checkpoint 2");
 }
 
 TEST(CheckpointLoad, HalfFoldersAreSkippedByName) {

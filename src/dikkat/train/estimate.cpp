@@ -7,6 +7,7 @@
 #include <string>
 
 #include "dikkat/base/error.h"
+#include "dikkat/base/size_text.h"
 
 namespace dikkat::train {
 namespace {
@@ -59,9 +60,9 @@ Estimate estimate(const RunSpec& spec, std::size_t tokens) {
 void require_memory(const Estimate& estimate) {
   const std::size_t limit = memory_limit();
   if (estimate.memory_bytes <= limit) return;
-  const auto mib = [](std::size_t bytes) { return std::to_string(bytes >> 20U) + " MiB"; };
   throw Error(ErrorKind::limit,
-              "training would need about " + mib(estimate.memory_bytes) + ", this machine has " + mib(limit),
+              "training would need about " + size_text(estimate.memory_bytes) + " of memory, this machine has " +
+                  size_text(limit),
               {.hint = "choose a smaller model, context or batch, or a micro-batch below the batch"});
 }
 

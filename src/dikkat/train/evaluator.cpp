@@ -17,8 +17,10 @@ constexpr std::size_t kRowsAtATime = 512;
 std::optional<Evaluation> Evaluator::evaluate(std::span<const text::Token> tokens, const StopRequest& stop) {
   const data::EvaluationWindows windows{tokens, model_.config().context};
   if (windows.targets() == 0) {
-    throw Error(ErrorKind::malformed, "evaluation: a text of " + std::to_string(tokens.size()) + " tokens has no target",
-                {.hint = "give at least two tokens"});
+    throw Error(ErrorKind::malformed,
+                "a text of " + std::to_string(tokens.size()) + (tokens.size() == 1 ? " token" : " tokens") +
+                    " leaves nothing to predict",
+                {.hint = "give a text of at least two tokens"});
   }
   const std::size_t at_a_time = std::max<std::size_t>(1, kRowsAtATime / model_.config().context);
   double total = 0;

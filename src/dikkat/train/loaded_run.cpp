@@ -10,7 +10,7 @@ namespace {
 
 [[noreturn]] void refuse(const RunFolder& folder, std::string message) {
   throw Error(ErrorKind::incompatible, std::move(message),
-              {.file = folder.path().string(), .hint = "the run holds parts of another one"});
+              {.file = folder.path().string(), .hint = "the run holds parts of another one; restore it from a copy"});
 }
 
 DType dtype_of(NumberKind number) { return number == NumberKind::f64 ? DType::f64 : DType::f32; }
@@ -44,18 +44,33 @@ LoadedRun load_run(const std::filesystem::path& run, const CheckpointChoice& cho
           .warnings = std::move(loaded.warnings)};
 }
 
-data::Corpus corpus_of(const LoadedRun& run) {
-  data::Corpus corpus = corpus_of(run, run.folder.text_paths());
-  if (corpus.fingerprint == run.state.text_fingerprint) return corpus;
-  throw Error(
-      ErrorKind::incompatible, "the text has changed since the run was trained on it",
-      {.file = run.folder.text_paths().front().string(), .hint = "restore the text, or name the file to measure on"});
+namespace {
+
+// Before anything else is made of them: a text that has changed may have no tokens at all.
+void require_unchanged(const std::vector<std::filesystem::path>& texts, const std::string& fingerprint) {
+  if (data::Texts(texts, data::Texts::Cleaning::none).fingerprint() == fingerprint) return;
+  throw Error(ErrorKind::incompatible, "the text has changed since the run was trained on it",
+              {.file = texts.front().string(), .hint = "restore the text, or name the file to measure on"});
 }
 
-data::Corpus corpus_of(const LoadedRun& run, const std::vector<std::filesystem::path>& texts) {
-  const bool characters = run.state.settings.tokenizer == TokenizerKind::character;
-  return data::tokenized(
-      data::Texts(texts, characters ? data::Texts::Cleaning::characters : data::Texts::Cleaning::none), *run.tokenizer);
+}  // namespace
+
+data::Corpus corpus_of(const LoadedRun& run) {
+  const std::vector<std::filesystem::path> texts = run.folder.text_paths();
+  try {
+    require_unchanged(texts, run.state.text_fingerprint);
+    return corpus_of(run, texts);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::io) throw;
+    ErrorPlace place = error.place();
+    place.hint = "restore the text, or name the file to measure on";
+    throw Error(ErrorKind::io, "the run's text cannot be read: " + error.message(), std::move(place));
+  }
+}
+
+data::Corpus corpus_of(const LoadedRun& run, const std::vector<std::filesystem::path>& texts,
+                       text::UnknownPolicy unknown) {
+  return data::tokenized(data::Texts(texts, cleaning_for(run.state.settings)), *run.tokenizer, unknown);
 }
 
 }  // namespace dikkat::train

@@ -29,7 +29,9 @@ struct LoadedRun {
 
 // The text a run was trained on; Error{incompatible} when it has changed since.
 [[nodiscard]] data::Corpus corpus_of(const LoadedRun& run);
-// Another text by the run's tokenizer; "-" is standard input. Error{incompatible} names characters it has no token for.
-[[nodiscard]] data::Corpus corpus_of(const LoadedRun& run, const std::vector<std::filesystem::path>& texts);
+// Another text by the run's tokenizer; "-" is standard input. Error{incompatible} names characters it has no token
+// for, unless they are skipped (Corpus::skipped counts them).
+[[nodiscard]] data::Corpus corpus_of(const LoadedRun& run, const std::vector<std::filesystem::path>& texts,
+                                     text::UnknownPolicy unknown = text::UnknownPolicy::refuse);
 
 }  // namespace dikkat::train

@@ -38,12 +38,26 @@ void write_file(const fs::path& path, std::string_view content) {
   writer.finish();
 }
 
-[[noreturn]] void refuse_existing(const fs::path& run) {
-  throw Error(ErrorKind::usage, "there is something of that name already",
-              {.file = run.string(), .hint = "go on with it by --resume, or choose another --out"});
+std::string what_stands_at(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) return "there is a file of that name already";
+  return fs::is_empty(path, ignored) ? "there is an empty folder of that name already"
+                                     : "there is a folder of that name already, and it is no run";
 }
 
-bool is_there(const fs::path& path) { return fs::exists(fs::symlink_status(path)); }
+[[noreturn]] void refuse_existing(const fs::path& run) {
+  std::error_code ignored;
+  if (fs::exists(run / kRecord, ignored)) {
+    throw Error(ErrorKind::usage, "the run is there already",
+                {.file = run.string(), .hint = "go on with it by --resume, or choose another --out"});
+  }
+  throw Error(ErrorKind::usage, what_stands_at(run), {.file = run.string(), .hint = "choose another --out"});
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(fs::symlink_status(path, ignored));
+}
 
 void rename_new(const fs::path& temporary, const fs::path& run) {
   int failed = ::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, run.c_str(), RENAME_NOREPLACE);
@@ -61,17 +75,25 @@ void check_is_run(const fs::path& run) {
   if (status.type() == fs::file_type::not_found) {
     throw Error(ErrorKind::io, "there is no such run", {.file = run.string(), .hint = "check the path"});
   }
-  if (code) throw Error(ErrorKind::io, "cannot look at the run: " + code.message(), {.file = run.string()});
+  if (code) {
+    throw Error(ErrorKind::io, "cannot look at the run: " + code.message(),
+                {.file = run.string(), .hint = "check the path and its permissions"});
+  }
   if (!fs::is_directory(status)) {
     throw Error(ErrorKind::usage, "a run is a folder, this is not",
-                {.file = run.string(), .hint = "name the folder given as --out"});
+                {.file = run.string(), .hint = "name the folder of a training"});
   }
   if (!fs::exists(run / kRecord, code)) {
-    throw Error(ErrorKind::malformed, code ? "cannot look into the run: " + code.message() : "not a run: no run.json",
-                {.file = run.string(), .hint = "name the folder given as --out"});
+    if (code) {
+      throw Error(ErrorKind::io, "cannot look into the run: " + code.message(),
+                  {.file = run.string(), .hint = "check the permissions of the folder"});
+    }
+    throw Error(ErrorKind::malformed, "not a run: no run.json",
+                {.file = run.string(), .hint = "name the folder of a training"});
   }
   if (!fs::exists(run / kTokenizer, code)) {
-    throw Error(ErrorKind::malformed, "half a run: no tokenizer.json", {.file = run.string()});
+    throw Error(ErrorKind::malformed, "half a run: no tokenizer.json",
+                {.file = run.string(), .hint = "restore tokenizer.json from a copy, or train anew with another --out"});
   }
 }
 
@@ -91,20 +113,28 @@ RunFolder::RunFolder(fs::path path, RunRecord record, std::string tokenizer_json
       tokenizer_json_(std::move(tokenizer_json)),
       lock_(std::move(lock)) {}
 
-RunFolder RunFolder::create(const fs::path& run, const NewRun& content) {
+void require_absent(const fs::path& run) {
   const fs::path path = plain(run);
   if (is_there(path)) refuse_existing(path);
+}
+
+RunFolder RunFolder::create(const fs::path& run, const NewRun& content) {
+  const fs::path path = plain(run);
+  require_absent(path);
   const fs::path parent = parent_of(path);
   make_parents(parent);
   remove_leftovers(parent, path.filename().string());
 
   const TemporaryPath temporary(path);
-  make_folder(temporary.path());
-  write_file(temporary.path() / kRecord, record_text(content.record));
-  write_file(temporary.path() / kTokenizer, content.tokenizer_json);
-  for (const auto& [name, text] : content.copies) write_file(temporary.path() / name, text);
-  auto lock = std::make_unique<FileLock>(temporary.path() / kLock, "run " + path.string());
-  sync_folder(temporary.path());
+  std::unique_ptr<FileLock> lock;
+  named_as(path, temporary, [&] {
+    make_folder(temporary.path());
+    write_file(temporary.path() / kRecord, record_text(content.record));
+    write_file(temporary.path() / kTokenizer, content.tokenizer_json);
+    for (const auto& [name, text] : content.copies) write_file(temporary.path() / name, text);
+    lock = std::make_unique<FileLock>(temporary.path() / kLock, "run " + path.string());
+    sync_folder(temporary.path());
+  });
   rename_new(temporary.path(), path);
   sync_folder(parent);
   return {path, content.record, content.tokenizer_json, std::move(lock)};
@@ -137,6 +167,20 @@ void RunFolder::rewrite(const RunRecord& record) {
   if (lock_ == nullptr) throw Error(ErrorKind::internal, "a run opened for reading is not rewritten");
   replace_file(path_ / kRecord, record_text(record));
   record_ = record;
+}
+
+void require_same_settings(const RunRecord& record, const RunSpec& asked, const fs::path& run) {
+  std::string list;
+  const auto compare = [&](const auto& then, const auto& now) {
+    for (const auto& [name, was, is] : differences(then, now)) {
+      list += (list.empty() ? "" : ", ") + name + " (" + was + " then, " + is + " now)";
+    }
+  };
+  compare(record.model, asked.model);
+  compare(record.settings, asked.settings);
+  if (list.empty()) return;
+  throw Error(ErrorKind::incompatible, "the run was begun with other settings: " + list,
+              {.file = run.string(), .hint = "leave them out to go on as before, or add --override to change them"});
 }
 
 void write_nonfinite_report(const fs::path& run, const NonfiniteReport& report) {

@@ -22,6 +22,7 @@
 #include "dikkat/base/file.h"
 #include "dikkat/models/config.h"
 #include "dikkat/train/checkpoint.h"
+#include "dikkat/train/estimate.h"
 #include "dikkat/train/settings.h"
 
 namespace dikkat::train {
@@ -55,6 +56,9 @@ struct NewRun {
 
 enum class Access : std::uint8_t { read, write };
 
+// Error{usage} when something of the name of a run to be made is there, saying what it is.
+void require_absent(const std::filesystem::path& run);
+
 class RunFolder {
  public:
   // Makes the folder whole (and the folders above it, where they are missing) and locks it. Error{usage} when something of
@@ -82,6 +86,9 @@ class RunFolder {
   std::string tokenizer_json_;
   std::unique_ptr<FileLock> lock_;
 };
+
+// Error{incompatible} naming model and settings that differ between the run and what is asked now; conduct may differ.
+void require_same_settings(const RunRecord& record, const RunSpec& asked, const std::filesystem::path& run);
 
 // What stopped a step, for RUN/nan-report.json.
 struct NonfiniteReport {

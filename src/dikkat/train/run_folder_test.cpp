@@ -90,7 +90,7 @@ TEST(RunFolder, IsNotMadeOverAnything) {
   for (const char* name : {"folder", "file", "link"}) {
     const Error error = error_of([&] { static_cast<void>(RunFolder::create(folder / name, new_run())); });
     EXPECT_EQ(error.kind(), ErrorKind::usage) << name;
-    EXPECT_THAT(error.place().hint, HasSubstr("--resume"));
+    EXPECT_EQ(error.place().hint, "choose another --out") << "it is no run to go on with";
   }
   EXPECT_THAT(names_in(folder.path()), ElementsAre("file", "folder", "link"));
   EXPECT_EQ(error_of([&] { static_cast<void>(RunFolder::create(folder / "file/run", new_run())); }).kind(), ErrorKind::io);

@@ -1,5 +1,6 @@
 #include "dikkat/train/run_record.h"
 
+#include <utility>
 #include <vector>
 
 #include "dikkat/base/error.h"
@@ -24,8 +25,7 @@ void check_seal(const JsonAt& root, const std::string& file) {
     if (member.key != kChecksum) bare.append(member.key, member.value);
   }
   if (root[kChecksum].string() != xxh3_128_hex(text_of(bare))) {
-    throw Error(ErrorKind::malformed, "content differs from its checksum",
-                {.file = file, .hint = "it was damaged or edited; restore it from a copy"});
+    throw Error(ErrorKind::malformed, "content differs from its checksum", {.file = file});
   }
 }
 
@@ -88,7 +88,9 @@ std::string record_text(const RunRecord& record) {
   return text_of(sealed(parse_json(text_of(json), "run.json")), JsonLayout::indented);
 }
 
-RunRecord record_from(std::string_view text, const std::string& file) {
+namespace {
+
+RunRecord parsed(std::string_view text, const std::string& file) {
   const Json json = parse_json(text, file);
   const JsonAt root(json, file);
   check_header(root, file);
@@ -101,6 +103,19 @@ RunRecord record_from(std::string_view text, const std::string& file) {
           .tokenizer_fingerprint = root["tokenizer_fingerprint"].string(),
           .texts = texts_from(root["texts"]),
           .text_fingerprint = root["text_fingerprint"].string()};
+}
+
+}  // namespace
+
+RunRecord record_from(std::string_view text, const std::string& file) {
+  try {
+    return parsed(text, file);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::malformed) throw;
+    ErrorPlace place = error.place();
+    place.hint = "it was damaged or edited; restore it from a copy";
+    throw Error(error.kind(), error.message(), std::move(place));
+  }
 }
 
 }  // namespace dikkat::train

@@ -145,6 +145,8 @@ void check(const Settings& settings, const models::Config& model) {
 void check(const Conduct& conduct) {
   require(conduct.keep >= 2, "keep", static_cast<double>(conduct.keep), "is fewer than two checkpoints",
           "keep at least 2, so that a damaged one has a predecessor");
+  require(conduct.keep <= 1000000, "keep", static_cast<double>(conduct.keep), "is more than a million checkpoints",
+          "keep at most 1000000");
 }
 
 }  // namespace dikkat::train

@@ -80,7 +80,7 @@ struct Conduct {
     visit("hash-every", self.hash_every, "steps between hashes of the weights in the log (0: only the last)");
     visit("patience", self.patience, "evaluations without improvement before stopping early (0: never)");
     visit("skip-nonfinite", self.skip_nonfinite, "non-finite steps to skip before stopping");
-    visit("keep", self.keep, "newest checkpoints to keep");
+    visit("keep", self.keep, "newest checkpoints to keep, at least 2");
   }
 };
 
