@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "dikkat/base/json.h"
 
@@ -45,7 +46,7 @@ TEST_F(Program, TrainPrintsOneObjectForScripts) {
 
 TEST_F(Program, TrainTellsPeopleWhatToTypeNext) {
   const Ran ran = train("--out 'my run' --steps 4");
-  EXPECT_THAT(ran.out, HasSubstr("dikkat generate 'my run' --prompt"));
+  EXPECT_THAT(ran.out, HasSubstr("dikkat generate 'my run' --tokens 300"));
   EXPECT_THAT(ran.out, HasSubstr("Trained 4 steps"));
   EXPECT_THAT(ran.out, HasSubstr("* training"));
 }
@@ -85,13 +86,55 @@ TEST_F(Program, DryRunPrintsThePlanAndWritesNothing) {
   const Ran script = train("--out r --dry-run --json");
   EXPECT_EQ(JsonAt(object(script), "")["parameters"].count(), 1277U);
   EXPECT_EQ(train("--dry-run").code, 0) << "no --out is needed";
+  EXPECT_THAT(people.out, HasSubstr("Text:        2,080 tokens, 21 distinct\n"));
   EXPECT_TRUE(before == snapshot());
+}
+
+TEST_F(Program, DryRunOfARunSaysWhereItStandsAndWhatIsLeft) {
+  train_small("run");
+  const auto before = snapshot();
+  const Ran done = shell("$D train --out run --resume --dry-run");
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("Text:        2,080 tokens, 21 distinct\n"));
+  EXPECT_THAT(done.out, HasSubstr("Steps:       stands at 4 of 4. Nothing left to do\n"));
+  const Ran more = shell("$D train --out run --resume --dry-run --steps 10 --override");
+  EXPECT_THAT(more.out, HasSubstr("Steps:       stands at 4 of 10, 6 left, "));
+  const Json json = object(shell("$D train --out run --resume --dry-run --steps 10 --override --json"));
+  EXPECT_EQ(JsonAt(json, "")["step"].count(), 4U);
+  EXPECT_EQ(JsonAt(json, "")["steps_left"].count(), 6U);
+  EXPECT_TRUE(before == snapshot());
+  const Ran moved = shell("mv text.txt elsewhere.txt; $D train --out run --resume --dry-run");
+  EXPECT_EQ(moved.code, 0) << moved.err;
+  EXPECT_THAT(moved.out, HasSubstr("name it when you go on\n"));
+  EXPECT_THAT(shell("$D train elsewhere.txt --out run --resume --dry-run").out, HasSubstr("2,080 tokens"));
+}
+
+TEST_F(Program, DryRunOfARunThatStoppedEarlySaysSo) {
+  ASSERT_EQ(train("--out r --steps 100 --learning-rate 1e-30 --eval-every 1 --patience 2").code, 0);
+  EXPECT_THAT(shell("$D train --out r --resume --dry-run").out, HasSubstr("Nothing left to do: it stopped early"));
+}
+
+TEST_F(Program, WhatItSaysToTypeCanBePasted) {
+  ASSERT_EQ(shell("mkdir 'a b'; ln -s \"$D\" 'a b/it'\\''s dikkat'").code, 0);
+  const Ran ran = shell("'a b/it'\\''s dikkat' train text.txt --out 'my run' --steps 4" + std::string(kSmall));
+  const std::size_t write = ran.out.find("Write:");
+  const std::size_t measure = ran.out.find("Measure:");
+  ASSERT_NE(measure, std::string::npos) << ran.out;
+  const std::string first = ran.out.substr(write + 6, measure - write - 6);
+  EXPECT_EQ(shell(first).code, 0) << first;
+  EXPECT_EQ(shell(ran.out.substr(measure + 8)).code, 0) << ran.out;
 }
 
 TEST_F(Program, EvalSaysWhatItMeasured) {
   train_small("run");
   const Json own = object(shell("$D eval run --json"));
-  EXPECT_THAT(keys(own), ElementsAre("loss_nats", "tokens", "split"));
+  EXPECT_THAT(keys(own),
+              ElementsAre("loss_nats", "tokens", "split", "bits_per_token", "perplexity", "step", "skipped"));
+  const double loss = JsonAt(own, "")["loss_nats"].real();
+  EXPECT_DOUBLE_EQ(JsonAt(own, "")["bits_per_token"].real(), loss / std::log(2.0));
+  EXPECT_DOUBLE_EQ(JsonAt(own, "")["perplexity"].real(), std::exp(loss));
+  EXPECT_EQ(JsonAt(own, "")["step"].count(), 4U);
+  EXPECT_EQ(JsonAt(own, "")["skipped"].count(), 0U);
   EXPECT_EQ(text(own, "split"), "validation");
   const Ran copy = shell("cp text.txt copy.txt; $D eval run copy.txt --json");
   EXPECT_EQ(object(copy).find("tokens")->as<std::uint64_t>()[0], own.find("tokens")->as<std::uint64_t>()[0])
@@ -106,7 +149,30 @@ TEST_F(Program, EvalSaysWhatItMeasured) {
 
 TEST_F(Program, EvalOfATextThatHasChangedIsRefused) {
   train_small("run");
-  EXPECT_EQ(shell("echo more >>text.txt; $D eval run").code, 7);
+  const Ran ran = shell("echo 'MORE €' >>text.txt; $D eval run");
+  EXPECT_EQ(ran.code, 7);
+  EXPECT_THAT(ran.err, HasSubstr("the text has changed since the run was trained on it"))
+      << "and not that it has unknown characters now";
+  const Ran gone = shell("rm text.txt; $D eval run");
+  EXPECT_EQ(gone.code, 4);
+  EXPECT_THAT(gone.err, HasSubstr("name the file to measure on"));
+}
+
+TEST_F(Program, EvalLeavesOutWhatIsUnknownIfAsked) {
+  train_small("run");
+  write("strange.txt", "damla€ damla Q");
+  const Ran ran = shell("$D eval run strange.txt --skip-unknown --json");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(ran.err, "dikkat: left out 2 characters that the model has no token for\n");
+  EXPECT_EQ(JsonAt(object(ran), "")["skipped"].count(), 2U);
+  EXPECT_EQ(JsonAt(object(ran), "")["tokens"].count(), 11U);
+  EXPECT_EQ(text(object(ran), "split"), "all");
+}
+
+TEST_F(Program, TheBestCheckpointIsFoundWithoutItsPointer) {
+  train_small("run");
+  const std::string best = shell("$D info run --json --checkpoint best").out;
+  EXPECT_EQ(shell("rm run/best; $D info run --json --checkpoint best").out, best);
 }
 
 TEST_F(Program, GenerateWritesPromptAndContinuation) {
@@ -115,7 +181,7 @@ TEST_F(Program, GenerateWritesPromptAndContinuation) {
   EXPECT_EQ(people.code, 0);
   EXPECT_TRUE(people.out.starts_with("dam")) << people.out;
   const Json json = object(shell("$D generate run --prompt dam --tokens 5 --seed 3 --json"));
-  EXPECT_THAT(keys(json), ElementsAre("prompt", "completion", "tokens", "finish_reason"));
+  EXPECT_THAT(keys(json), ElementsAre("prompt", "completion", "tokens", "finish_reason", "skipped"));
   EXPECT_EQ("dam" + text(json, "completion") + "\n", people.out);
   EXPECT_EQ(JsonAt(json, "")["tokens"].count(), 5U);
   EXPECT_EQ(text(json, "finish_reason"), "length");
@@ -130,7 +196,11 @@ TEST_F(Program, GenerateCountsSkipsAndStops) {
             shell("$D generate run --prompt dam --tokens 5 --seed 4 --json").out);
   const Ran skipped = shell("$D generate run --prompt 'da€m' --tokens 1 --skip-unknown");
   EXPECT_EQ(skipped.code, 0);
-  EXPECT_THAT(skipped.err, HasSubstr("'€' at 1:3"));
+  EXPECT_THAT(skipped.err, HasSubstr("'€' at line 1, column 3\n"));
+  EXPECT_TRUE(skipped.out.starts_with("dam")) << "the prompt that the model saw: " << skipped.out;
+  const Json left_out = object(shell("$D generate run --prompt 'da€m' --tokens 1 --skip-unknown --json"));
+  EXPECT_EQ(text(left_out, "prompt"), "dam");
+  EXPECT_EQ(text_of(*left_out.find("skipped")), R"([{"character":"€","line":1,"column":3}])");
   const Ran stopped = shell("$D generate run --prompt dam --tokens 500 --stop a --stop e --json");
   EXPECT_EQ(text(object(stopped), "finish_reason"), "stop");
   EXPECT_THAT(text(object(stopped), "completion"), Not(::testing::ContainsRegex("[ae]")));
@@ -208,7 +278,7 @@ TEST_F(Program, ASignalStopsItAfterADurableCheckpoint) {
                           "--steps 4000000 --eval-every 0 --save-every 0 --out " + run + " & pid=$!; until test -s " +
                           run + "/log.jsonl; do sleep 0.01; done; kill -" + name + " $pid; wait $pid");
     EXPECT_EQ(ran.code, code) << ran.err;
-    EXPECT_THAT(ran.err, HasSubstr("stopping"));
+    EXPECT_TRUE(ran.err.starts_with("dikkat: stopping after this step")) << "no empty line first: " << ran.err;
     EXPECT_THAT(ran.out, HasSubstr("--resume"));
     EXPECT_GT(JsonAt(object(shell("$D info " + run + " --json")), "")["step"].count(), 0U);
   }
@@ -260,11 +330,30 @@ TEST_F(Program, OnATerminalThereIsColourUnlessItIsUnwanted) {
 }
 
 TEST_F(Program, OnATerminalAProgressLineIsShownAndTakenAway) {
-  const std::string out =
-      shell("script -qec '$D train text.txt --steps 5 --out r" + std::string(kSmall) + "' /dev/null </dev/null").out;
+  const std::string out = shell("script -qec 'TERM=xterm $D train text.txt --steps 5 --out r" + std::string(kSmall) +
+                                "' /dev/null </dev/null")
+                              .out;
   EXPECT_THAT(out, HasSubstr("1,277 parameters, 2,080 tokens of text; needs about"));
-  EXPECT_THAT(out, HasSubstr("100% step 5/5  loss "));
+  EXPECT_THAT(out, ::testing::ContainsRegex("\r\\[#+\\] step 5/5  loss "));
   EXPECT_THAT(out, HasSubstr("\r\x1b[K"));
+}
+
+TEST_F(Program, ATerminalWithoutEscapesGetsPlainLines) {
+  for (const char* terminal : {"TERM=dumb", "env -u TERM"}) {
+    const std::string out = shell("script -qec '" + std::string(terminal) + " $D train text.txt --steps 5 --out r" +
+                                  std::string(kSmall) + "' /dev/null </dev/null; rm -r r")
+                                .out;
+    EXPECT_THAT(out, HasSubstr("step 5/5  loss ")) << terminal;
+    EXPECT_THAT(out, Not(HasSubstr("\x1b"))) << terminal;
+    EXPECT_THAT(out, Not(HasSubstr("\rstep"))) << terminal;
+  }
+}
+
+TEST_F(Program, TheLossCurveFitsTheTerminal) {
+  const std::string out = shell("script -qec 'stty cols 30; TERM=dumb $D train text.txt --steps 50 --out r" +
+                                std::string(kSmall) + "' /dev/null </dev/null")
+                              .out;
+  EXPECT_THAT(out, HasSubstr("+-------------------\r\n")) << "19 columns beside a scale of 10, and one free";
 }
 
 TEST_F(Program, SaysWhatItIs) {

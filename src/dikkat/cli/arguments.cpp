@@ -1,6 +1,7 @@
 #include "dikkat/cli/arguments.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "dikkat/base/json.h"
 #include "dikkat/cli/suggest.h"
@@ -51,7 +52,7 @@ const Option* find_option(const Command& command, std::string_view name) {
 
 OptionGroup common_options() {
   return {"Every command",
-          {{.name = "json", .help = "one JSON object on standard output instead of text for people"},
+          {{.name = "json", .help = "JSON on standard output, one object, instead of text for people"},
            {.name = "threads",
             .value = "N",
             .help = "threads to use; no result depends on it",
@@ -73,7 +74,8 @@ Option checkpoint_option() {
           .fallback = "latest"};
 }
 
-Arguments::Arguments(const Command& command, const std::vector<std::string>& words) : command_(&command) {
+Arguments::Arguments(const Command& command, const std::vector<std::string>& words, std::string program)
+    : command_(&command), program_(std::move(program)) {
   bool only_operands = false;
   for (std::size_t at = 0; at < words.size();) {
     const std::string& word = words[at];
@@ -123,6 +125,11 @@ std::size_t Arguments::take_option(const std::vector<std::string>& words, std::s
 }
 
 void Arguments::check_operands() const {
+  for (std::size_t at = 0; at < operands_.size(); ++at) {
+    if (!operands_[at].empty() || command_->operands.empty()) continue;
+    const Operand& operand = command_->operands[std::min(at, command_->operands.size() - 1)];
+    refuse("an empty word is no " + operand.name + " (" + operand.help + ")", "name it, or leave the word out");
+  }
   std::size_t least = 0;
   std::size_t most = 0;
   for (const Operand& operand : command_->operands) {
@@ -151,7 +158,7 @@ std::vector<std::string> Arguments::texts(std::string_view option) const {
 
 std::size_t Arguments::positive(std::string_view option, std::size_t otherwise) const {
   const std::size_t number = value<std::size_t>(option, otherwise);
-  if (number == 0) refuse_value(option, "0", "a whole number >= 1");
+  if (number == 0) refuse_value(option, "0", "a whole number >= 1", value_hint<std::size_t>(option));
   return number;
 }
 
@@ -162,12 +169,24 @@ std::string Arguments::choice(std::string_view name) const {
   std::string words;
   for (const std::string& choice : option.choices) words += (words.empty() ? "" : ", ") + choice;
   throw Error(ErrorKind::usage, "--" + option.name + " takes one of " + words + ", not '" + label_of(given) + "'",
-              {.key = option.name, .hint = did_you_mean(given, option.choices, "", "")});
+              {.key = option.name, .hint = did_you_mean(given, option.choices, "", "choose one of them")});
 }
 
-void refuse_value(std::string_view option, std::string_view given, const std::string& domain) {
+void refuse_value(std::string_view option, std::string_view given, const std::string& domain, std::string hint) {
   throw Error(ErrorKind::usage, "--" + std::string(option) + " takes " + domain + ", not '" + label_of(given) + "'",
-              {.key = std::string(option)});
+              {.key = std::string(option), .hint = std::move(hint)});
+}
+
+bool is_whole_number(std::string_view text) {
+  if (text.empty() || (text.size() > 1 && text.front() == '0')) return false;
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+void refuse_too_large(std::string_view option, std::string_view given) {
+  throw Error(ErrorKind::usage,
+              "--" + std::string(option) + ": " + label_of(given) + " is larger than " +
+                  std::to_string(std::numeric_limits<std::uint64_t>::max()),
+              {.key = std::string(option), .hint = "give a smaller number"});
 }
 
 }  // namespace dikkat::cli

@@ -88,12 +88,14 @@ TEST(Arguments, ASwitchTakesNoValue) {
 TEST(Arguments, OperandsAreCounted) {
   EXPECT_THAT(refusal({}), HasSubstr("needs FIRST: what comes first"));
   EXPECT_THAT(refusal({"1", "2", "3", "4"}), HasSubstr("takes no further '4'"));
+  EXPECT_THAT(refusal({""}), HasSubstr("an empty word is no FIRST"));
+  EXPECT_THAT(refusal({"1", "2", ""}), HasSubstr("an empty word is no MORE"));
   EXPECT_TRUE(parsed({"--help"}).has("help"));
   EXPECT_TRUE(parsed({"-h"}).has("help"));
 }
 
 TEST(Arguments, NumbersAreReadExactly) {
-  for (const char* word : {"-1", "010", "1.0", "+1", "1e3", "0x10", "18446744073709551616", "", " 1", "nan"}) {
+  for (const char* word : {"-1", "010", "1.0", "+1", "1e3", "0x10", "", " 1", "nan"}) {
     const Arguments a = parsed({"one", std::string("--steps=") + word});
     const Error error = testing::error_of([&] { static_cast<void>(a.value<std::size_t>("steps", 0)); });
     EXPECT_EQ(error.kind(), ErrorKind::usage) << word;
@@ -104,6 +106,9 @@ TEST(Arguments, NumbersAreReadExactly) {
     EXPECT_EQ(testing::error_of([&] { static_cast<void>(a.value("learning-rate", 0.0)); }).kind(), ErrorKind::usage)
         << word;
   }
+  const Arguments huge = parsed({"one", "--steps=18446744073709551616"});
+  EXPECT_THAT(testing::error_of([&] { static_cast<void>(huge.value<std::size_t>("steps", 0)); }).what(),
+              HasSubstr("--steps: 18446744073709551616 is larger than 18446744073709551615"));
   EXPECT_EQ(parsed({"one", "--learning-rate=-2.5e-3"}).value("learning-rate", 0.0), -2.5e-3);
   EXPECT_EQ(parsed({"one", "--steps=18446744073709551615"}).value<std::uint64_t>("steps", 0), ~std::uint64_t{0});
 }

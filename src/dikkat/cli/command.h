@@ -24,7 +24,8 @@ struct Option {
   std::string fallback = {};  // the default, for help
   std::vector<std::string> choices = {};
   Completes completes = Completes::nothing;
-  bool repeats = false;  // may be given several times
+  bool repeats = false;   // may be given several times
+  bool required = false;  // the command asks for it
 };
 
 struct OptionGroup {

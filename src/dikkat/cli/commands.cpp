@@ -6,6 +6,18 @@
 
 namespace dikkat::cli {
 
+namespace {
+
+// Words that are no commands and yet have an answer.
+std::string remedy_for(std::string_view name, const std::vector<std::string>& commands) {
+  if (name == "version") return "dikkat --version says it";
+  if (name == "presets") return "dikkat config presets lists them";
+  if (name == "settings") return "dikkat config show lists them";
+  return did_you_mean(name, commands, "dikkat ", "dikkat --help lists them all");
+}
+
+}  // namespace
+
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = [] {
     std::vector<Command> list{train_command(),  generate_command(),    eval_command(),   info_command(),
@@ -23,8 +35,7 @@ const Command& command_named(std::string_view name) {
     if (command.name == name) return command;
     names.push_back(command.name);
   }
-  throw Error(ErrorKind::usage, "there is no command '" + label_of(name) + "'",
-              {.hint = did_you_mean(name, names, "dikkat ", "dikkat --help lists them all")});
+  throw Error(ErrorKind::usage, "there is no command '" + label_of(name) + "'", {.hint = remedy_for(name, names)});
 }
 
 const std::vector<ExitCode>& exit_codes() {
@@ -38,8 +49,8 @@ const std::vector<ExitCode>& exit_codes() {
       {6, "would exceed a limit of memory, time or size"},
       {7, "valid but incompatible (shape, settings, tokenizer, version, text)"},
       {8, "locked by another process"},
-      {130, "interrupted, after a durable checkpoint"},
-      {143, "terminated, after a durable checkpoint"},
+      {130, "interrupted (training: after a durable checkpoint)"},
+      {143, "terminated (training: after a durable checkpoint)"},
   };
   return codes;
 }

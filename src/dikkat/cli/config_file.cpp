@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kLargest = std::size_t{1} << 20U;
 
 std::string place_of(const toml::source_position& position) {
-  return std::to_string(position.line) + ":" + std::to_string(position.column);
+  return "line " + std::to_string(position.line) + ", column " + std::to_string(position.column);
 }
 
 [[noreturn]] void refuse(std::string message, const std::string& file, std::string where, std::string hint = {}) {
@@ -31,11 +31,33 @@ decltype(ConfigEntry::value) value_of(const toml::node& node, const std::string&
          node.is_table() ? "settings stand at the top level of the file, without tables" : "give it one value");
 }
 
+std::string_view line_of(std::string_view text, std::size_t number) {
+  while (--number > 0 && text.find('\n') != std::string_view::npos) text.remove_prefix(text.find('\n') + 1);
+  text = text.substr(0, text.find('\n'));
+  return text.substr(0, text.find_last_not_of('\r') + 1);
+}
+
+// What is wrong, and what to do. The library's own words explain its grammar.
+std::pair<std::string, std::string> fault_in(std::string_view description, std::string_view line) {
+  const auto says = [&](std::string_view part) { return description.find(part) != std::string_view::npos; };
+  const std::string quoted = "'" + label_of(line) + "'";
+  if (says("redefine")) return {quoted + " sets something for the second time", "keep one of the two lines"};
+  if (says("nested")) return {"values are nested without end here", "give each setting one number, text or switch"};
+  if (says("UTF-8") || says("utf-8")) return {"a settings file is UTF-8, and this is not", "save it as UTF-8"};
+  const bool has_control =
+      std::any_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\t'; });
+  if (has_control) return {"there is a control character in " + quoted, "take it out"};
+  return {quoted + " is no setting as TOML writes it",
+          "write NAME = VALUE, like steps = 300 or norm = \"rms\": texts in quotes, numbers without leading zeros"};
+}
+
 toml::table parse(std::string_view text, const std::string& file) {
   try {
     return toml::parse(text, std::string_view(file));
   } catch (const toml::parse_error& error) {
-    refuse(label_of(error.description()), file, place_of(error.source().begin));
+    const toml::source_position at = error.source().begin;
+    auto [message, hint] = fault_in(error.description(), line_of(text, std::max<std::size_t>(at.line, 1)));
+    refuse(std::move(message), file, place_of(at), std::move(hint));
   }
 }
 

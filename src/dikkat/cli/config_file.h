@@ -13,7 +13,7 @@ namespace dikkat::cli {
 struct ConfigEntry {
   std::string key;
   std::variant<bool, std::int64_t, double, std::string> value;
-  std::string where;  // "3:1", line and column
+  std::string where;  // "line 3, column 1"
 };
 
 // In the file's order. Error{usage} with line and column for anything that is not TOML, a key given twice, nesting

@@ -25,9 +25,9 @@ TEST(ConfigFile, ReadsValuesInTheFilesOrderWithTheirPlaces) {
   ASSERT_EQ(entries.size(), 4U);
   EXPECT_EQ(entries[0].key, "steps");
   EXPECT_EQ(std::get<std::int64_t>(entries[0].value), 30);
-  EXPECT_EQ(entries[0].where, "1:1");
+  EXPECT_EQ(entries[0].where, "line 1, column 1");
   EXPECT_EQ(std::get<double>(entries[1].value), 0.5);
-  EXPECT_EQ(entries[1].where, "3:3");
+  EXPECT_EQ(entries[1].where, "line 3, column 3");
   EXPECT_EQ(std::get<std::string>(entries[2].value), "rms");
   EXPECT_EQ(std::get<bool>(entries[3].value), true);
 }
@@ -36,25 +36,35 @@ TEST(ConfigFile, TakesWindowsLineEndsAndAByteOrderMark) {
   const auto entries = parse_config("\xEF\xBB\xBFsteps = 30\r\nbatch = 2\r\n", "mine.toml");
   ASSERT_EQ(entries.size(), 2U);
   EXPECT_EQ(entries[0].key, "steps");
-  EXPECT_EQ(entries[1].where, "2:1");
+  EXPECT_EQ(entries[1].where, "line 2, column 1");
 }
 
 TEST(ConfigFile, AnEmptyFileSetsNothing) { EXPECT_TRUE(parse_config("", "mine.toml").empty()); }
 
 TEST(ConfigFile, RefusesWhatIsNotTomlWithLineAndColumn) {
-  EXPECT_THAT(refusal("steps = 30\nsteps = 40\n"), HasSubstr("mine.toml: 2:"));
-  EXPECT_THAT(refusal("steps 30\n"), HasSubstr("mine.toml: 1:"));
-  EXPECT_THAT(refusal("steps = 010\n"), HasSubstr("mine.toml: 1:"));
-  EXPECT_THAT(refusal(std::string_view("steps = \0 3\n", 12)), HasSubstr("mine.toml: 1:"));
-  EXPECT_THAT(refusal("norm = \"\xFF\"\n"), HasSubstr("mine.toml: 1:"));
+  EXPECT_THAT(refusal("steps = 30\nsteps = 40\n"), HasSubstr("(mine.toml: line 2, column "));
+  EXPECT_THAT(refusal("steps 30\n"), HasSubstr("(mine.toml: line 1, column "));
+  EXPECT_THAT(refusal("steps = 010\n"), HasSubstr("(mine.toml: line 1, column "));
+  EXPECT_THAT(refusal(std::string_view("steps = \0 3\n", 12)), HasSubstr("(mine.toml: line 1, column "));
+  EXPECT_THAT(refusal("norm = \"\xFF\"\n"), HasSubstr("(mine.toml: line 1, column "));
 }
 
-TEST(ConfigFile, RefusesNestingWithoutEnd) { refusal("steps = " + std::string(100000, '[')); }
+TEST(ConfigFile, SaysInItsOwnWordsWhatIsWrongAndWhatToDo) {
+  EXPECT_THAT(refusal("steps = 30\nsteps = 40\n"), HasSubstr("'steps = 40' sets something for the second time"));
+  EXPECT_THAT(refusal("batch = 3\r\nsteps 30\r\n"), HasSubstr("'steps 30' is no setting as TOML writes it"));
+  EXPECT_THAT(refusal("norm = rms\n"), HasSubstr("texts in quotes"));
+  EXPECT_THAT(refusal("norm = \"\xFF\"\n"), HasSubstr("save it as UTF-8"));
+  EXPECT_THAT(refusal(std::string_view("steps = \0 3\n", 12)), HasSubstr("a control character"));
+}
+
+TEST(ConfigFile, RefusesNestingWithoutEnd) {
+  EXPECT_THAT(refusal("steps = " + std::string(100000, '[')), HasSubstr("nested without end"));
+}
 
 TEST(ConfigFile, RefusesTablesAndLists) {
   EXPECT_THAT(refusal("[model]\nwidth = 3\n"), HasSubstr("without tables"));
   EXPECT_THAT(refusal("steps = [1, 2]\n"), HasSubstr("one value"));
-  EXPECT_THAT(refusal("steps = 1979-05-27\n"), HasSubstr("1:"));
+  EXPECT_THAT(refusal("steps = 1979-05-27\n"), HasSubstr("line 1, column "));
 }
 
 TEST(ConfigFile, RefusesAFileAboveAMegabyteAndOneThatIsNotThere) {

@@ -73,9 +73,12 @@ std::size_t columns(Stream stream) {
   return size.ws_col;
 }
 
-bool has_colour(Stream stream) {
-  return is_terminal(stream) && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
+bool has_escapes(Stream stream) {
+  const std::string_view terminal = environment("TERM");
+  return is_terminal(stream) && !terminal.empty() && terminal != "dumb";
 }
+
+bool has_colour(Stream stream) { return has_escapes(stream) && environment("NO_COLOR").empty(); }
 
 std::string harmless(std::string_view text) {
   std::string safe;

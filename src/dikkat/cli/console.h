@@ -33,7 +33,9 @@ enum class Stream { output = 1, error = 2 };
 [[nodiscard]] bool is_terminal(Stream stream);
 // Columns of the terminal at the stream; 80 when it does not say.
 [[nodiscard]] std::size_t columns(Stream stream);
-// Whether colours are welcome there: a terminal that is not "dumb", and NO_COLOR unset or empty.
+// Whether escape sequences mean anything there: a terminal, and TERM set and not "dumb".
+[[nodiscard]] bool has_escapes(Stream stream);
+// Whether colours are welcome there: escape sequences, and NO_COLOR unset or empty.
 [[nodiscard]] bool has_colour(Stream stream);
 
 // Text for a terminal: line breaks and tabs as they are, every other control character escaped.

@@ -39,7 +39,49 @@ data::Split split_of(const Arguments& arguments, const train::LoadedRun& run, co
 
 data::Corpus corpus_of(const Arguments& arguments, const train::LoadedRun& run) {
   if (arguments.operands().size() < 2) return train::corpus_of(run);
-  return train::corpus_of(run, {arguments.operands()[1]});
+  try {
+    return train::corpus_of(run, {arguments.operands()[1]}, unknown_policy(arguments));
+  } catch (const Error& error) {
+    throw with_skip_hint(error);
+  }
+}
+
+std::string name_of_text(const Arguments& arguments, const train::LoadedRun& run) {
+  if (arguments.operands().size() < 2) return run.folder.text_paths().front().string();
+  return arguments.operands()[1] == "-" ? "standard input" : arguments.operands()[1];
+}
+
+train::Evaluation evaluated(train::Evaluator& evaluator, const data::Corpus& corpus, data::Split split,
+                            const std::string& name) {
+  const train::StopRequest never;
+  try {
+    return *evaluator.evaluate(corpus.part(split), never);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::malformed) throw;
+    ErrorPlace place = error.place();
+    place.file = name;
+    throw Error(error.kind(), error.message(), std::move(place));
+  }
+}
+
+Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+Json as_json(const train::Evaluation& evaluation, const data::Corpus& corpus, data::Split split, std::uint64_t step) {
+  const double loss = evaluation.loss_nats;
+  return Json::object()
+      .set("loss_nats", finite(loss))
+      .set("tokens", evaluation.tokens)
+      .set("split", name_of(split))
+      .set("bits_per_token", finite(loss / std::log(2.0)))
+      .set("perplexity", finite(std::exp(loss)))
+      .set("step", step)
+      .set("skipped", corpus.skipped);
+}
+
+void say_skipped(std::size_t skipped) {
+  if (skipped == 0) return;
+  write_error("dikkat: left out " + grouped(skipped) + (skipped == 1 ? " character" : " characters") +
+              " that the model has no token for\n");
 }
 
 int run_eval(const Arguments& arguments, Output& output) {
@@ -48,15 +90,12 @@ int run_eval(const Arguments& arguments, Output& output) {
   const train::LoadedRun run = open_run(arguments);
   const data::Corpus corpus = corpus_of(arguments, run);
   const data::Split split = split_of(arguments, run, corpus);
-  const train::StopRequest never;
   train::Evaluator evaluator(run.model, execution.executor());
-  const train::Evaluation evaluation = *evaluator.evaluate(corpus.part(split), never);
+  const train::Evaluation evaluation = evaluated(evaluator, corpus, split, name_of_text(arguments, run));
   const double loss = evaluation.loss_nats;
+  say_skipped(corpus.skipped);
   if (arguments.json()) {
-    output.line(text_of(Json::object()
-                            .set("loss_nats", std::isfinite(loss) ? Json(loss) : Json())
-                            .set("tokens", evaluation.tokens)
-                            .set("split", name_of(split))));
+    output.line(text_of(as_json(evaluation, corpus, split, run.state.step)));
   } else {
     output.line(fmt::format("{}: {} nats a token ({:.3f} bits, perplexity {:.2f}) over {} tokens, step {}",
                             name_of(split), loss_text(loss), loss / std::log(2.0), std::exp(loss),
@@ -81,6 +120,7 @@ Command eval_command() {
                     .value = "PART",
                     .help = "which part of the text",
                     .choices = {"train", "validation", "all"}},
+                   skip_unknown_option("FILE"),
                    checkpoint_option()}}},
       .examples = {{"dikkat eval runs/first", "how good the newest checkpoint is"},
                    {"dikkat eval runs/first other.txt --checkpoint best", "how well the best one knows another text"}},

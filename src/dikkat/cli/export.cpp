@@ -33,19 +33,21 @@ int run_export(const Arguments& arguments, Output& output) {
 }  // namespace
 
 Command export_command() {
-  return {.name = "export",
-          .summary = "write a model's weights for other programs",
-          .description =
-              "Writes the weights of a run to a file. The format text is the book's: one tensor a line, in the order "
-              "of its "
-              "parameter list, shortest decimals that read back to the same bits.",
-          .operands = {{.name = "RUN", .help = "folder of a training", .completes = Completes::folder}},
-          .groups = {{"What to write",
-                      {weight_format_option(),
-                       {.name = "out", .value = "FILE", .help = "file to make", .completes = Completes::file},
-                       checkpoint_option()}}},
-          .examples = {{"dikkat export runs/first --format text --out weights.txt", "weights as text"}},
-          .run = run_export};
+  return {
+      .name = "export",
+      .summary = "write a model's weights for other programs",
+      .description =
+          "Writes the weights of a run to a file. The format text is the book's: one tensor a line, in the order "
+          "of its "
+          "parameter list, shortest decimals that read back to the same bits.",
+      .operands = {{.name = "RUN", .help = "folder of a training", .completes = Completes::folder}},
+      .groups =
+          {{"What to write",
+            {weight_format_option(),
+             {.name = "out", .value = "FILE", .help = "file to make", .completes = Completes::file, .required = true},
+             checkpoint_option()}}},
+      .examples = {{"dikkat export runs/first --format text --out weights.txt", "weights as text"}},
+      .run = run_export};
 }
 
 }  // namespace dikkat::cli

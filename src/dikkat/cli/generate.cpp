@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "dikkat/base/json.h"
 #include "dikkat/cli/arguments.h"
 #include "dikkat/cli/commands.h"
@@ -31,7 +33,7 @@ generate::Request request_of(const Arguments& arguments) {
   for (const std::string& stop : request.stops) {
     if (stop.empty()) refuse_value("stop", "", "a text of at least one character");
   }
-  if (arguments.has("skip-unknown")) request.unknown = text::UnknownPolicy::skip;
+  request.unknown = unknown_policy(arguments);
   if (arguments.has("no-cache")) request.caching = generate::Caching::off;
   sampling.temperature = arguments.value("temperature", sampling.temperature);
   sampling.top_k = arguments.value("top-k", sampling.top_k);
@@ -43,29 +45,48 @@ generate::Request request_of(const Arguments& arguments) {
   return request;
 }
 
-void say_afterwards(const generate::Completion& completion, std::size_t context) {
-  if (!completion.skipped.empty()) {
-    std::string line = "dikkat: left out of the prompt, for the model has no token for them:";
-    for (const text::Unknown& unknown : completion.skipped) {
-      line += " '" + unknown.character + "' at " + std::to_string(unknown.line) + ":" + std::to_string(unknown.column);
-    }
-    write_error(harmless(line) + "\n");
+std::string place_of(const text::Unknown& unknown) {
+  return "line " + std::to_string(unknown.line) + ", column " + std::to_string(unknown.column);
+}
+
+void say_skipped(const std::vector<text::Unknown>& skipped) {
+  constexpr std::size_t kNamed = 10;
+  if (skipped.empty()) return;
+  std::string line = "dikkat: left out of the prompt, for the model has no token for them: ";
+  for (std::size_t i = 0; i < std::min(skipped.size(), kNamed); ++i) {
+    line += (i == 0 ? "'" : "; '") + skipped[i].character + "' at " + place_of(skipped[i]);
   }
-  if (completion.slid) {
-    write_error("dikkat: the text grew past the model's context of " + std::to_string(context) +
-                " tokens; from there on it saw the newest part only\n");
+  if (skipped.size() > kNamed) line += "; and " + std::to_string(skipped.size() - kNamed) + " more";
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  write_error(harmless(line) + "\n");
+}
+
+void say_slid(std::size_t context) {
+  write_error("dikkat: the text grew past the model's context of " + std::to_string(context) +
+              " tokens; from there on it saw the newest part only\n");
+}
+
+Json as_json(const std::vector<text::Unknown>& skipped) {
+  Json list = Json::array();
+  for (const text::Unknown& unknown : skipped) {
+    Json item = Json::object();
+    item.set("character", unknown.character).set("line", unknown.line).set("column", unknown.column);
+    list.push(std::move(item));
   }
+  return list;
 }
 
 class Writer {
  public:
-  Writer(const train::LoadedRun& run, const Execution& execution, const Arguments& arguments, Output& output)
+  Writer(const train::LoadedRun& run, const std::vector<text::Unknown>& skipped, const Execution& execution,
+         const Arguments& arguments, Output& output)
       : run_(run),
+        skipped_(skipped),
         execution_(execution),
         json_(arguments.json()),
         terminal_(is_terminal(Stream::output)),
         output_(output),
-        stop_(stop_on_signals("\ndikkat: stopping\n")) {}
+        stop_(stop_on_signals("dikkat: stopping\n")) {}
 
   // Writes one completion; false when a signal asked to stop.
   bool write(const generate::Request& request) {
@@ -80,12 +101,14 @@ class Writer {
                                .set("prompt", request.prompt)
                                .set("completion", completion.text)
                                .set("tokens", completion.tokens.size())
-                               .set("finish_reason", name_of(completion.finish))));
+                               .set("finish_reason", name_of(completion.finish))
+                               .set("skipped", as_json(skipped_))));
     } else {
       output_.line("");
     }
     output_.flush();
-    say_afterwards(completion, run_.model.config().context);
+    if (completion.slid && !said_slid_) say_slid(run_.model.config().context);
+    said_slid_ = said_slid_ || completion.slid;
     return completion.finish != generate::FinishReason::interrupted;
   }
 
@@ -98,22 +121,27 @@ class Writer {
   }
 
   const train::LoadedRun& run_;
+  const std::vector<text::Unknown>& skipped_;
   const Execution& execution_;
+  bool said_slid_ = false;
   bool json_;
   bool terminal_;
   Output& output_;
   const train::StopRequest& stop_;
 };
 
-// Before anything is printed.
-void check_prompt(const generate::Request& request, const text::Tokenizer& tokenizer) {
+// Before anything is printed: the prompt becomes the one the model sees. Returns what was left out.
+std::vector<text::Unknown> settle_prompt(generate::Request& request, const text::Tokenizer& tokenizer) {
   std::vector<text::Token> tokens;
   try {
-    static_cast<void>(tokenizer.encode(request.prompt, request.unknown, tokens));
+    std::vector<text::Unknown> skipped = tokenizer.encode(request.prompt, request.unknown, tokens);
+    request.prompt = tokenizer.decode(tokens);
+    return skipped;
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::incompatible) throw;
-    ErrorPlace place = error.place();
-    place.hint = "leave them out, or add --skip-unknown to have that done";
+    ErrorPlace place = with_skip_hint(error).place();
+    place.file.clear();
+    place.offset.reset();
+    place.key = "--prompt";
     throw Error(error.kind(), error.message(), std::move(place));
   }
 }
@@ -123,8 +151,9 @@ int run_generate(const Arguments& arguments, Output& output) {
   const std::size_t count = arguments.positive("count", 1);
   const Execution execution(arguments);
   const train::LoadedRun run = open_run(arguments);
-  check_prompt(request, *run.tokenizer);
-  Writer writer(run, execution, arguments, output);
+  const std::vector<text::Unknown> skipped = settle_prompt(request, *run.tokenizer);
+  say_skipped(skipped);
+  Writer writer(run, skipped, execution, arguments, output);
   for (std::size_t i = 0; i < count; ++i) {
     if (i > 0 && !arguments.json()) output.write("---\n");
     if (!writer.write(request)) return writer.exit_code();
@@ -143,15 +172,21 @@ Command generate_command() {
       .summary = "let a trained model write",
       .description =
           "Prints the prompt and the model's continuation as it grows. The same model, prompt, options and seed "
-          "give the same text everywhere.",
+          "give the same text everywhere.\n"
+          "With --json it prints one object: prompt, completion, tokens, finish_reason and skipped; with --count N one "
+          "such object a line.",
       .operands = {{.name = "RUN", .help = "folder of a training", .completes = Completes::folder}},
       .groups = {{"Text",
-                  {{.name = "prompt", .value = "TEXT", .help = "what the model goes on from"},
+                  {{.name = "prompt",
+                    .value = "TEXT",
+                    .help = "what the model goes on from; without it, it begins as after the end of a line"},
                    {.name = "tokens", .value = "N", .help = "new tokens at most", .fallback = text_of(request.tokens)},
                    {.name = "stop", .value = "TEXT", .help = "end before this text would appear", .repeats = true},
-                   {.name = "skip-unknown",
-                    .help = "leave characters out of the prompt that the model has no token for"},
-                   {.name = "count", .value = "N", .help = "completions, each with the next seed", .fallback = "1"},
+                   skip_unknown_option("the prompt"),
+                   {.name = "count",
+                    .value = "N",
+                    .help = "completions, each with the next seed; with --json one object a line",
+                    .fallback = "1"},
                    checkpoint_option()}},
                  {"Choice of the next token",
                   {{.name = "temperature",

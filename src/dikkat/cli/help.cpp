@@ -50,6 +50,7 @@ std::string row(const std::string& left, const std::string& right) {
 
 std::string described(const Option& option) {
   std::string text = option.help;
+  if (option.required) text += " (required)";
   if (option.repeats) text += "; may be repeated";
   const bool shown = option.value == "true|false" || option.choices.empty();
   if (!shown) {
@@ -84,6 +85,11 @@ std::string usage_of(const Command& command) {
   for (const Operand& operand : command.operands) {
     const std::string dots = operand.most > 1 ? "..." : "";
     usage += operand.least > 0 ? " " + operand.name + dots : " [" + operand.name + dots + "]";
+  }
+  for (const OptionGroup& group : command.groups) {
+    for (const Option& option : group.options) {
+      if (option.required) usage += " --" + option.name + " " + option.value;
+    }
   }
   return usage + " [OPTION]...";
 }

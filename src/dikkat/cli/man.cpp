@@ -39,6 +39,7 @@ std::string page_of(const Option& option) {
   std::string tag = "\\fB\\-\\-" + roff(option.name) + "\\fR";
   if (!option.value.empty()) tag += " \\fI" + roff(option.value) + "\\fR";
   std::string text = option.help;
+  if (option.required) text += " (required)";
   if (!option.choices.empty() && option.value != "true|false") {
     text += ": one of";
     for (const std::string& choice : option.choices) text += (&choice == &option.choices.front() ? " " : ", ") + choice;
@@ -92,7 +93,8 @@ std::string manual_page() {
   out += ".SH EXIT STATUS\n";
   for (const ExitCode& code : exit_codes())
     out += tagged("\\fB" + std::to_string(code.code) + "\\fR", std::string(code.meaning) + ".");
-  out += ".SH ENVIRONMENT\n" + tagged("\\fBNO_COLOR\\fR", "If set and not empty, no colours.");
+  out += ".SH ENVIRONMENT\n" + tagged("\\fBNO_COLOR\\fR", "If set and not empty, no colours.") +
+         tagged("\\fBTERM\\fR", "If unset or dumb: no colours, and plain lines of progress every few seconds.");
   return out;
 }
 

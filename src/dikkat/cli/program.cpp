@@ -98,14 +98,14 @@ int without_command(const std::vector<std::string>& words, Output& output) {
                                        : "see dikkat --help"});
 }
 
-int dispatch(const std::vector<std::string>& words, Output& output) {
+int dispatch(const std::string& program, const std::vector<std::string>& words, Output& output) {
   if (words.empty()) {
     output.write(overview());
     return 0;
   }
   if (words.front().starts_with("-")) return without_command(words, output);
   const Command& command = command_named(words.front());
-  const Arguments arguments(command, {words.begin() + 1, words.end()});
+  const Arguments arguments(command, {words.begin() + 1, words.end()}, program);
   if (!arguments.has("help")) {
     static_cast<void>(execution_options(arguments));  // wrong ones are refused by those that need none, too
     return command.run(arguments, output);
@@ -120,11 +120,11 @@ int dispatch(const std::vector<std::string>& words, Output& output) {
 
 }  // namespace
 
-int run_program(const std::vector<std::string>& words) {
+int run_program(const std::string& program, const std::vector<std::string>& words) {
   const bool json = asks_for_json(words);
   Output output;
   try {
-    const int code = dispatch(words, output);
+    const int code = dispatch(program, words, output);
     output.flush();
     return code;
   } catch (const OutputClosed&) {

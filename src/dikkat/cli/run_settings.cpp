@@ -83,8 +83,10 @@ PresetChoice preset_choice(const Arguments& arguments, const ConfigFile& file) {
   const ConfigEntry* entry = find_entry(file, "preset");
   if (entry == nullptr) return {};
   const auto* name = std::get_if<std::string>(&entry->value);
-  if (name == nullptr) refuse(file, *entry, "preset takes a name in quotes, not " + label_of(as_text(*entry)));
-  return {*name, file.path + ":" + entry->where};
+  if (name == nullptr)
+    refuse(file, *entry, "preset takes a name in quotes, not " + label_of(as_text(*entry)),
+           "write it like preset = \"kucuk\"");
+  return {*name, file.path + ": " + entry->where};
 }
 
 RunSettings base_settings(const PresetChoice& choice, const std::optional<SettingsBase>& run) {
@@ -117,11 +119,11 @@ void apply_file(const ConfigFile& file, RunSettings& settings) {
     if (entry == nullptr) return;
     const std::optional<T> read = typed<T>(*entry);
     if (!read) {
-      refuse(file, *entry,
-             std::string(name) + " takes " + domain_of<T>() + ", not '" + label_of(as_text(*entry)) + "'");
+      refuse(file, *entry, std::string(name) + " takes " + domain_of<T>() + ", not '" + label_of(as_text(*entry)) + "'",
+             "dikkat config show prints every setting as it is written");
     }
     value = *read;
-    settings.origin[name] = file.path + ":" + entry->where;
+    settings.origin[name] = file.path + ": " + entry->where;
   });
 }
 
@@ -148,6 +150,15 @@ void check_together(const train::RunSpec& spec) {
   models::check(model);
   train::check(spec.settings, model);
   train::check(spec.conduct);
+  const train::Conduct& conduct = spec.conduct;
+  if (conduct.sample_every != 0 && spec.model.direction == models::Direction::bidirectional) {
+    throw Error(ErrorKind::usage, "sample-every: a model of direction bidirectional has no next token to write",
+                {.key = "sample-every", .hint = "give --sample-every 0, or --direction causal"});
+  }
+  if (conduct.patience != 0 && conduct.eval_every == 0) {
+    throw Error(ErrorKind::usage, "patience: it counts evaluations, and with eval-every 0 there are none",
+                {.key = "patience", .hint = "give --eval-every a number above 0, or --patience 0"});
+  }
 }
 
 }  // namespace
@@ -159,7 +170,8 @@ std::vector<OptionGroup> setting_groups() {
                              .fallback = kDefaultPreset},
                             {.name = "config",
                              .value = "FILE.toml",
-                             .help = "settings from a file; options win over it",
+                             .help = "settings from a file, one NAME = VALUE a line, preset = \"NAME\" among them; "
+                                     "options win over it",
                              .completes = Completes::file}};
   for (const train::Preset& preset : train::presets()) start[0].choices.emplace_back(preset.name);
   const train::Preset& preset = train::preset_named(kDefaultPreset);

@@ -17,8 +17,9 @@ namespace dikkat::cli {
 
 struct RunSettings {
   train::RunSpec spec;
-  std::string preset;                         // empty for the settings of a run
-  std::map<std::string, std::string> origin;  // setting -> "preset kucuk", "settings.toml:3:1", "--steps", ...
+  std::string preset;  // empty for the settings of a run
+  std::map<std::string, std::string>
+      origin;  // setting -> "preset kucuk", "settings.toml: line 3, column 1", "--steps", ...
 };
 
 // --preset, --config, and every setting of the model, the training and its conduct, in groups.

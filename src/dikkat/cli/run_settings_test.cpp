@@ -46,7 +46,7 @@ TEST_F(RunSettingsTest, OptionsWinOverTheFileAndTheFileOverThePreset) {
   EXPECT_EQ(s.spec.model.width, 32U) << "the file's preset";
   EXPECT_EQ(s.spec.settings.batch, 5U);
   EXPECT_EQ(s.spec.settings.steps, 40U);
-  EXPECT_EQ(s.origin.at("batch"), path + ":3:1");
+  EXPECT_EQ(s.origin.at("batch"), path + ": line 3, column 1");
   EXPECT_EQ(s.origin.at("steps"), "--steps");
   EXPECT_EQ(settings({"--config", path, "--preset", "shakespeare"}).spec.model.width, 384U);
 }
@@ -66,7 +66,7 @@ TEST_F(RunSettingsTest, EverySettingIsAnOptionAndAKey) {
 
 TEST_F(RunSettingsTest, AnUnknownKeyIsRefusedWithPlaceAndNearestName) {
   const std::string line = refusal({"--config", file("steps = 3\n  wdith = 4\n")});
-  EXPECT_THAT(line, HasSubstr("mine.toml: 2:3"));
+  EXPECT_THAT(line, HasSubstr("mine.toml: line 2, column 3"));
   EXPECT_THAT(line, HasSubstr("did you mean width?"));
   EXPECT_THAT(refusal({"--config", file("vocabulary = 4\n")}), HasSubstr("vocabulary")) << "it comes from the text";
 }
@@ -75,7 +75,7 @@ TEST_F(RunSettingsTest, AKeysTypeIsThatOfItsSetting) {
   for (const char* line :
        {"steps = 30.0", "steps = \"30\"", "steps = -1", "steps = true", "norm-bias = 1", "norm = \"rmss\"", "norm = 3",
         "beta1 = nan", "beta1 = inf", "beta1 = \"0.9\"", "preset = 3"}) {
-    EXPECT_THAT(refusal({"--config", file(line)}), HasSubstr("1:1")) << line;
+    EXPECT_THAT(refusal({"--config", file(line)}), HasSubstr("line 1, column 1")) << line;
   }
   EXPECT_EQ(settings({"--config", file("clip = 2")}).spec.settings.clip, 2.0) << "a whole number is a real one";
 }
@@ -88,6 +88,8 @@ TEST_F(RunSettingsTest, SettingsThatDoNotGoTogetherAreRefused) {
   EXPECT_THAT(refusal({"--width", "130"}), HasSubstr("128 or 132"));
   EXPECT_THAT(refusal({"--warmup", "30", "--steps", "20"}), HasSubstr("warmup"));
   EXPECT_THAT(refusal({"--batch", "0"}), HasSubstr("batch"));
+  EXPECT_THAT(refusal({"--sample-every", "5", "--direction", "bidirectional"}), HasSubstr("--direction causal"));
+  EXPECT_THAT(refusal({"--patience", "5", "--eval-every", "0"}), HasSubstr("--eval-every a number above 0"));
 }
 
 TEST_F(RunSettingsTest, APresetsWarmupIsCutToHalfOfAShortRun) {

@@ -7,12 +7,16 @@
 #include <cerrno>
 #include <cstring>
 
+#include "dikkat/cli/console.h"
+
 namespace dikkat::cli {
 namespace {
 
 train::StopRequest stop_request;
 std::atomic<const char*> message = "";
-static_assert(std::atomic<int>::is_always_lock_free && std::atomic<const char*>::is_always_lock_free);
+std::atomic<bool> begins_a_line = false;
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free &&
+              std::atomic<const char*>::is_always_lock_free);
 
 // Only what is allowed in a handler: lock-free atomics, write, signal, raise.
 extern "C" void on_signal(int number) {
@@ -20,6 +24,7 @@ extern "C" void on_signal(int number) {
   int none = 0;
   if (stop_request.signal.compare_exchange_strong(none, number)) {
     const char* text = message.load();
+    if (begins_a_line.load()) static_cast<void>(!::write(STDERR_FILENO, "\n", 1));
     static_cast<void>(!::write(STDERR_FILENO, text, std::strlen(text)));
   } else {
     ::signal(number, SIG_DFL);
@@ -37,6 +42,7 @@ void ignore_write_signals() {
 
 const train::StopRequest& stop_on_signals(const char* what_happens) {
   message = what_happens;
+  begins_a_line = is_terminal(Stream::error);
   struct sigaction action = {};
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);

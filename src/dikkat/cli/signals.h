@@ -8,7 +8,8 @@ namespace dikkat::cli {
 // A pipe nobody reads and a file grown too large become errors of write() instead of the end of the program.
 void ignore_write_signals();
 
-// SIGINT, SIGTERM, SIGHUP and SIGUSR1 set the returned request, saying at once on standard error what will happen;
+// SIGINT, SIGTERM, SIGHUP and SIGUSR1 set the returned request, saying at once on standard error what will happen (on
+// a terminal on a line of its own; `what_happens` lives as long as the program);
 // the second of them has its default action. For as long as the program runs.
 [[nodiscard]] const train::StopRequest& stop_on_signals(const char* what_happens);
 

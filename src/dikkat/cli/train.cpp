@@ -9,6 +9,7 @@
 #include "dikkat/cli/console.h"
 #include "dikkat/cli/execution.h"
 #include "dikkat/cli/run_settings.h"
+#include "dikkat/cli/shell_word.h"
 #include "dikkat/cli/signals.h"
 #include "dikkat/cli/training_plan.h"
 #include "dikkat/cli/training_view.h"
@@ -23,25 +24,20 @@ namespace {
 constexpr std::size_t kCurveWidth = 60;
 constexpr std::size_t kCurveHeight = 8;
 
-std::string shell_word(const std::string& word) {
-  const bool plain = std::all_of(word.begin(), word.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("/._-+:@%").find(c) != std::string_view::npos;
-  });
-  return plain && !word.empty() ? word : "'" + text::escaped(word) + "'";
-}
-
 train::TrainRequest request_of(const Arguments& arguments) {
   train::TrainRequest request;
-  const auto out = arguments.has("dry-run") ? arguments.text("out").value_or("(none)") : arguments.text("out");
-  if (!out) {
+  const bool resume = arguments.has("resume");
+  const std::optional<std::string> out = arguments.text("out");
+  if (!out && (resume || !arguments.has("dry-run"))) {
     throw Error(ErrorKind::usage, "where should the run go?",
-                {.key = "--out", .hint = "add --out and the name of a folder to be made, like --out runs/first"});
+                {.key = "--out",
+                 .hint = resume ? "add --out and the folder of the run to go on with"
+                                : "add --out and the name of a folder to be made, like --out runs/first"});
   }
-  if (out->empty()) refuse_value("out", "", "the name of a folder");
-  request.run = *out;
+  if (out && out->empty()) refuse_value("out", "", "the name of a folder", "write it like --out runs/first");
+  request.run = out.value_or("");
   request.texts.assign(arguments.operands().begin(), arguments.operands().end());
-  request.resume = arguments.has("resume");
+  request.resume = resume;
   request.override_settings = arguments.has("override");
   if (request.texts.empty() && !request.resume) {
     throw Error(ErrorKind::usage, "there is no text to train on",
@@ -51,6 +47,7 @@ train::TrainRequest request_of(const Arguments& arguments) {
     throw Error(ErrorKind::usage, "--override is for resuming a run",
                 {.key = "override", .hint = "add --resume, or leave it out"});
   }
+  if (out && !resume) train::require_absent(request.run);
   return request;
 }
 
@@ -88,15 +85,27 @@ std::string how_it_ended(const train::Outcome& outcome, const TrainingView& view
   return {};
 }
 
-std::string what_next(const train::TrainRequest& request, const train::Outcome& outcome) {
+std::string what_next(const train::TrainRequest& request, const train::Outcome& outcome, const std::string& program) {
+  const std::string dikkat = shell_word(program);
   const std::string run = shell_word(request.run.string());
-  if (outcome.ending == train::Ending::interrupted) return "Go on:     dikkat train --out " + run + " --resume\n";
-  return "Write:     dikkat generate " + run + " --prompt \"...\" --tokens 300 --temperature 0.8\n" +
-         "Measure:   dikkat eval " + run + "\n";
+  const std::string measure = "Measure:   " + dikkat + " eval " + run + "\n";
+  if (outcome.ending == train::Ending::interrupted)
+    return "Go on:     " + dikkat + " train --out " + run + " --resume\n";
+  if (request.spec.model.direction == models::Direction::bidirectional) return measure;  // it has no next token
+  return "Write:     " + dikkat + " generate " + run + " --tokens 300 --temperature 0.8\n" + measure;
 }
 
-std::string summary(const train::TrainRequest& request, const train::Outcome& outcome, const TrainingView& view) {
-  std::string out = drawn(view.curve(), kCurveWidth, kCurveHeight);
+// Columns for the curve itself, beside its scale.
+std::size_t curve_width() {
+  constexpr std::size_t kScale = 11;
+  if (!is_terminal(Stream::output)) return kCurveWidth;
+  const std::size_t width = columns(Stream::output);
+  return width > kScale ? std::min(kCurveWidth, width - kScale) : 0;
+}
+
+std::string summary(const train::TrainRequest& request, const train::Outcome& outcome, const TrainingView& view,
+                    const std::string& program) {
+  std::string out = drawn(view.curve(), curve_width(), kCurveHeight);
   if (!out.empty())
     out = "Loss in nats a token: * training" + std::string(view.curve().validation.empty() ? "" : ", o validation") +
           "\n" + out + "\n";
@@ -104,13 +113,13 @@ std::string summary(const train::TrainRequest& request, const train::Outcome& ou
   out += "Loss:      " + loss_text(outcome.loss_nats);
   if (outcome.validation_loss_nats) out += ", validation " + loss_text(*outcome.validation_loss_nats);
   out += "\nRun:       " + text::escaped(request.run.string()) + "\nWeights:   sha256 " + outcome.weights_sha256 + "\n";
-  return out + what_next(request, outcome);
+  return out + what_next(request, outcome, program);
 }
 
 int run_training(const train::TrainRequest& request, const Arguments& arguments, Output& output) {
   const Execution execution(arguments);
   const train::StopRequest& stop =
-      stop_on_signals("\ndikkat: stopping after this step, with a checkpoint; a second signal stops at once\n");
+      stop_on_signals("dikkat: stopping after this step, with a checkpoint; a second signal stops at once\n");
   const auto samples = arguments.json() ? TrainingView::Samples::error : TrainingView::Samples::output;
   TrainingView view(request.spec.settings.steps, samples, output, execution.executor());
   train::Outcome outcome;
@@ -124,7 +133,7 @@ int run_training(const train::TrainRequest& request, const Arguments& arguments,
   if (arguments.json()) {
     output.line(text_of(as_json(request, outcome)));
   } else {
-    output.write(summary(request, outcome, view));
+    output.write(summary(request, outcome, view, arguments.program()));
   }
   return outcome.ending == train::Ending::interrupted ? exit_code_of_signal(outcome.signal) : 0;
 }
@@ -146,7 +155,8 @@ Command train_command() {
        {{.name = "out",
          .value = "RUN",
          .help = "folder of the run: new, or with --resume the one to go on with",
-         .completes = Completes::folder},
+         .completes = Completes::folder,
+         .required = true},
         {.name = "resume", .help = "go on exactly where the newest good checkpoint stands; needs no TEXT"},
         {.name = "override", .help = "with --resume: go on although settings have changed"},
         {.name = "dry-run", .help = "print the plan (settings, parameters, memory, time) and write nothing"}}}};
@@ -156,8 +166,11 @@ Command train_command() {
       .summary = "train a model on text, or go on with a training",
       .description =
           "Trains on the first nine tenths of the texts, joined, and validates on the rest. The finished weights are "
-          "the "
-          "same to the last bit for every number of threads, straight or stopped and resumed.\n"
+          "the same to the last bit for every number of threads, straight or stopped and resumed.\n"
+          "Texts are UTF-8: a byte order mark is dropped and CR LF becomes LF; --tokenizer byte takes any bytes as "
+          "they "
+          "are.\n"
+          "A checkpoint is saved every --save-every steps, at the end, and whenever an evaluation is the best so far. "
           "Ctrl-C stops after a durable checkpoint; --resume goes on from it.",
       .operands = {{.name = "TEXT", .help = "text files; - is standard input", .least = 0, .most = std::string::npos}},
       .groups = std::move(groups),

@@ -6,12 +6,14 @@
 #include <chrono>
 #include <vector>
 
+#include "dikkat/base/error.h"
 #include "dikkat/base/json.h"
 #include "dikkat/cli/console.h"
 #include "dikkat/cli/words.h"
 #include "dikkat/data/corpus.h"
 #include "dikkat/kernels/matmul.h"
 #include "dikkat/text/utf8.h"
+#include "dikkat/train/run_folder.h"
 
 namespace dikkat::cli {
 namespace {
@@ -19,10 +21,28 @@ namespace {
 // Part of a step's time that matrix products take; the rest is attention, norms, activations and the update.
 constexpr double kShareOfProducts = 0.6;
 
-// Floating-point operations a second of the product that a block's MLP makes, measured for some 20 ms.
+constexpr std::size_t kMeasurements = 3;
+constexpr double kMeasurementSeconds = 0.01;
+
+// How often a second something can be done, by doing it for a while.
+template <class Work>
+double times_per_second(const Work& work) {
+  using Clock = std::chrono::steady_clock;
+  std::size_t count = 0;
+  const auto began = Clock::now();
+  double seconds = 0;
+  do {
+    work();
+    ++count;
+    seconds = std::chrono::duration<double>(Clock::now() - began).count();
+  } while (seconds < kMeasurementSeconds);
+  return static_cast<double>(count) / seconds;
+}
+
+// Floating-point operations a second of the product that a block's MLP makes: the best of several measurements, since
+// whatever else runs here can only make one of them slower.
 template <class T>
 double operations_per_second(const train::RunSpec& spec, const kernels::Executor& executor) {
-  using Clock = std::chrono::steady_clock;
   const std::size_t rows = std::clamp<std::size_t>(spec.settings.batch * spec.model.context, 1, 1024);
   const std::size_t inner = std::min<std::size_t>(spec.model.width, 1024);
   const std::size_t columns = std::min<std::size_t>(spec.model.mlp_width_or_default(), 4096);
@@ -34,36 +54,68 @@ double operations_per_second(const train::RunSpec& spec, const kernels::Executor
                        {out.data(), rows, columns, columns});
   };
   multiply();  // wakes the threads, touches the memory
-  std::size_t count = 0;
-  const auto began = Clock::now();
-  double seconds = 0;
-  do {
-    multiply();
-    ++count;
-    seconds = std::chrono::duration<double>(Clock::now() - began).count();
-  } while (seconds < 0.02);
-  return 2.0 * static_cast<double>(rows * inner * columns) * static_cast<double>(count) / seconds;
+  double best = 0;
+  for (std::size_t i = 0; i < kMeasurements; ++i) best = std::max(best, times_per_second(multiply));
+  return 2.0 * static_cast<double>(rows * inner * columns) * best;
 }
 
-// The vocabulary and size of the texts, refused where training would refuse them.
+// The vocabulary and size of the texts of a new run.
 void read_texts(TrainingPlan& plan) {
   train::RunSpec& spec = plan.request.spec;
   const bool characters = spec.settings.tokenizer == train::TokenizerKind::character;
   const data::Texts texts(plan.request.texts, train::cleaning_for(spec.settings));
   const auto tokenizer = characters ? data::character_tokenizer_of(texts) : text::byte_tokenizer();
   const data::Corpus corpus = data::tokenized(texts, *tokenizer);
-  data::check_windows(corpus, spec.model.context);
+  data::check_windows(corpus, spec.model.context, texts.name(0));
   spec.model.vocabulary = tokenizer->vocabulary();
   plan.tokens = corpus.tokens.size();
+}
+
+// The size of the texts of a run to go on with, as named now or where they were.
+void read_texts_of(TrainingPlan& plan, const train::RunFolder& folder) {
+  const bool named = !plan.request.texts.empty();
+  const train::RunSpec& spec = plan.request.spec;
+  try {
+    const data::Texts texts(named ? plan.request.texts : folder.text_paths(), train::cleaning_for(spec.settings));
+    if (texts.fingerprint() != folder.record().text_fingerprint) {
+      throw Error(ErrorKind::incompatible, "the text is not the one the run was begun with",
+                  {.file = texts.name(0), .hint = "give the text as it was, or begin a new run"});
+    }
+    const auto tokenizer = text::tokenizer_from(folder.tokenizer_json(), (folder.path() / "tokenizer.json").string());
+    const data::Corpus corpus = data::tokenized(texts, *tokenizer);
+    data::check_windows(corpus, spec.model.context, texts.name(0));
+    plan.tokens = corpus.tokens.size();
+  } catch (const Error& error) {
+    if (named || error.kind() != ErrorKind::io) throw;
+    plan.unread = error.message() + " (" + error.place().file + "); name it when you go on";
+  }
+}
+
+// Where the run stands.
+void look_at_run(TrainingPlan& plan) {
+  train::TrainRequest& request = plan.request;
+  const train::RunFolder folder = train::RunFolder::open(request.run, train::Access::read);
+  request.spec.model.vocabulary = folder.record().model.vocabulary;
+  if (!request.override_settings) train::require_same_settings(folder.record(), request.spec, request.run);
+  const train::LoadedCheckpoint loaded = folder.checkpoints().load();
+  for (const std::string& warning : loaded.warnings) write_error("dikkat: warning: " + harmless(warning) + "\n");
+  const train::CheckpointState& state = loaded.checkpoint.state;
+  const std::uint64_t patience = request.spec.conduct.patience;
+  plan.step = state.step;
+  plan.stopped_early =
+      state.step < request.spec.settings.steps && patience != 0 && state.evaluations_since_best >= patience;
+  read_texts_of(plan, folder);
 }
 
 Json as_json(const TrainingPlan& plan) {
   const train::RunSpec& spec = plan.request.spec;
   return Json::object()
-      .set("run", plan.request.run.string())
+      .set("run", plan.request.run.empty() ? Json() : Json(plan.request.run.string()))
       .set("parameters", plan.parameters)
-      .set("tokens", plan.tokens)
+      .set("tokens", plan.unread.empty() ? Json(plan.tokens) : Json())
+      .set("step", plan.step)
       .set("steps", spec.settings.steps)
+      .set("steps_left", plan.steps_left())
       .set("memory_bytes", plan.estimate.memory_bytes)
       .set("checkpoint_bytes", plan.estimate.checkpoint_bytes)
       .set("operations_per_step", plan.estimate.operations_per_step)
@@ -82,6 +134,24 @@ std::string settings_lines(const S& settings) {
   return out;
 }
 
+std::string text_line(const TrainingPlan& plan) {
+  if (!plan.unread.empty()) return "Text:        " + text::escaped(plan.unread) + "\n";
+  return "Text:        " + grouped(plan.tokens) + " tokens, " + grouped(plan.request.spec.model.vocabulary) +
+         (plan.request.spec.settings.tokenizer == train::TokenizerKind::byte ? " in the vocabulary\n" : " distinct\n");
+}
+
+std::string steps_line(const TrainingPlan& plan) {
+  const std::uint64_t steps = plan.request.spec.settings.steps;
+  const std::string time = about_text(plan.seconds) + " here, evaluations aside\n";
+  if (!plan.request.resume) return "Steps:       " + grouped(steps) + ", " + time;
+  const std::string stands = "Steps:       stands at " + grouped(plan.step) + " of " + grouped(steps);
+  if (plan.stopped_early) {
+    return stands + ". Nothing left to do: it stopped early, since the validation loss no longer fell\n";
+  }
+  if (plan.steps_left() == 0) return stands + ". Nothing left to do\n";
+  return stands + ", " + grouped(plan.steps_left()) + " left, " + time;
+}
+
 }  // namespace
 
 double expected_seconds(const train::RunSpec& spec, const train::Estimate& estimate, std::uint64_t steps,
@@ -92,31 +162,33 @@ double expected_seconds(const train::RunSpec& spec, const train::Estimate& estim
 }
 
 TrainingPlan make_plan(const train::TrainRequest& request, const Execution& execution) {
-  TrainingPlan plan{.request = request, .estimate = {}};
-  if (!request.resume && std::filesystem::exists(request.run)) {
-    throw Error(ErrorKind::usage, "the run exists already",
-                {.file = request.run.string(), .hint = "choose another --out, or add --resume to go on with it"});
+  TrainingPlan plan{.request = request, .unread = {}, .estimate = {}};
+  if (request.resume) {
+    look_at_run(plan);
+  } else {
+    read_texts(plan);
   }
-  if (!request.texts.empty()) read_texts(plan);
-  plan.parameters = models::parameter_count(plan.request.spec.model);
-  plan.estimate = train::estimate(plan.request.spec, plan.tokens);
-  plan.seconds = expected_seconds(plan.request.spec, plan.estimate, plan.request.spec.settings.steps,
-                                  execution.executor());
+  const train::RunSpec& spec = plan.request.spec;
+  plan.parameters = models::parameter_count(spec.model);
+  plan.estimate = train::estimate(spec, plan.tokens);
+  train::require_memory(plan.estimate);
+  if (plan.steps_left() > 0) {
+    plan.seconds = expected_seconds(spec, plan.estimate, plan.steps_left(), execution.executor());
+  }
   return plan;
 }
 
 std::string plan_text(const TrainingPlan& plan, bool json) {
   if (json) return text_of(as_json(plan)) + "\n";
   const train::RunSpec& spec = plan.request.spec;
-  std::string out = "Run:         " + text::escaped(plan.request.run.string()) + " (nothing is written)\n";
+  const std::string run = plan.request.run.empty() ? "none named" : text::escaped(plan.request.run.string());
+  std::string out = "Run:         " + run + " (nothing is written)\n";
   out += "Parameters:  " + grouped(plan.parameters) + "\n";
-  if (plan.tokens > 0)
-    out += "Text:        " + grouped(plan.tokens) + " tokens, " + grouped(spec.model.vocabulary) + " distinct\n";
+  out += text_line(plan);
   out += "Memory:      about " + size_text(plan.estimate.memory_bytes) + "\n";
   out += "Checkpoint:  " + size_text(plan.estimate.checkpoint_bytes) + ", " + std::to_string(spec.conduct.keep) +
          " are kept and the best\n";
-  out += "Steps:       " + grouped(spec.settings.steps) + ", about " + duration_text(plan.seconds) +
-         " here, evaluations aside\n";
+  out += steps_line(plan);
   out += "Model\n" + settings_lines(spec.model) + "Training\n" + settings_lines(spec.settings);
   return out + "Conduct\n" + settings_lines(spec.conduct);
 }

@@ -1,5 +1,5 @@
-// What somebody watching a training sees: one updating line on a terminal, samples, warnings; and what is kept for the
-// summary at the end.
+// What somebody watching a training sees: one updating line on a terminal (or, on one that knows no escape sequences, a
+// plain line every few seconds), samples, warnings; and what is kept for the summary at the end.
 #pragma once
 
 #include <chrono>
@@ -13,6 +13,17 @@
 #include "dikkat/train/trainer.h"
 
 namespace dikkat::cli {
+
+// Tokens a second over the last second or so: what is older counts less and less.
+class SmoothedRate {
+ public:
+  void add(double tokens, double seconds);
+  [[nodiscard]] double per_second() const { return seconds_ > 0 ? tokens_ / seconds_ : 0; }
+
+ private:
+  double tokens_ = 0;
+  double seconds_ = 0;
+};
 
 class TrainingView : public train::Observer {
  public:
@@ -42,16 +53,23 @@ class TrainingView : public train::Observer {
   Samples samples_;
   Output& output_;
   kernels::Executor executor_;
-  bool interactive_ = is_terminal(Stream::error);
+  // How progress is shown: not at all where nobody watches.
+  enum class Progress : std::uint8_t { none, plain_lines, one_line };
+  [[nodiscard]] static Progress progress_on(Stream stream);
+  Progress progress_ = progress_on(Stream::error);
+  SmoothedRate rate_;
+  double tokens_a_step_ = 0;
   bool line_shown_ = false;
   Clock::time_point began_ = Clock::now();
-  Clock::time_point shown_ = {};
+  Clock::time_point shown_ = Clock::now();
   std::optional<double> validation_loss_;
   LossCurve curve_;
 };
 
-// "[#####.....]  50% step 10/20  loss 2.1000  val 2.0000  12.3k tok/s  4.0 s left", less than `width` columns: the bar
-// takes what is left over.
+// "[#####.....] step 10/20  loss 2.1000  val 2.0000  12.3k tok/s  4.0 s left", less than `width` columns. Which
+// fields there are, and how long the bar is, hangs on `width` and `steps` alone, so that the line stands still: where
+// there is no room the bar goes first, then the rate, then the validation loss, at last the words. Step, loss and time
+// left remain.
 [[nodiscard]] std::string progress_line(const train::StepReport& report, std::uint64_t steps,
                                         std::optional<double> validation_loss, double seconds_left, std::size_t width);
 

@@ -1,6 +1,7 @@
 #include "dikkat/cli/weight_files.h"
 
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 #include "dikkat/base/error.h"
@@ -9,6 +10,21 @@
 #include "dikkat/models/book_layout.h"
 
 namespace dikkat::cli {
+namespace {
+
+std::vector<Tensor> read_fitting(std::string_view text, const std::vector<Shape>& shapes, DType dtype,
+                                 const std::string& path) {
+  try {
+    return formats::read_text_weights(text, shapes, dtype, path);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::incompatible) throw;
+    ErrorPlace place = error.place();
+    place.hint = "export it from a run with the same settings, or name another --like";
+    throw Error(error.kind(), error.message(), std::move(place));
+  }
+}
+
+}  // namespace
 
 Option weight_format_option() {
   return {.name = "format", .value = "FORMAT", .help = "format of the file", .fallback = "text", .choices = {"text"}};
@@ -48,7 +64,7 @@ void import_into(const models::LanguageModel& model, const std::string& path, We
   std::vector<Shape> shapes;
   for (const models::BookTensor& place : places) shapes.push_back(place.value.shape());
   const MappedFile file{std::filesystem::path(path)};
-  const std::vector<Tensor> read = formats::read_text_weights(file.text(), shapes, model.parameters().dtype(), path);
+  const std::vector<Tensor> read = read_fitting(file.text(), shapes, model.parameters().dtype(), path);
   for (std::size_t i = 0; i < places.size(); ++i) places[i].value.assign(read[i]);
 }
 

@@ -19,7 +19,8 @@ enum class WeightFormat : std::uint8_t { text };
 
 // All weights of the model as the format's file.
 [[nodiscard]] std::string exported(const models::LanguageModel& model, WeightFormat format);
-// Sets the model's weights to a file's; Error{malformed} for one that is not of the model's shape.
+// Sets the model's weights to a file's; Error{malformed} for one that holds anything but
+// numbers, Error{incompatible} for one that is not of the model's shape.
 void import_into(const models::LanguageModel& model, const std::string& path, WeightFormat format);
 
 }  // namespace dikkat::cli

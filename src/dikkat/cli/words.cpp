@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 
 namespace dikkat::cli {
@@ -13,18 +12,6 @@ std::string grouped(std::uint64_t number) {
   return digits;
 }
 
-std::string size_text(std::uint64_t bytes) {
-  constexpr std::array<const char*, 6> kUnits{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  if (bytes < 1024) return std::to_string(bytes) + " B";
-  double size = static_cast<double>(bytes) / 1024;
-  std::size_t unit = 0;
-  while (size >= 1000 && unit + 1 < kUnits.size()) {
-    size /= 1024;
-    ++unit;
-  }
-  return fmt::format("{:.{}f} {}", size, size < 9.95 ? 1 : 0, kUnits[unit]);
-}
-
 std::string duration_text(double seconds) {
   if (!(seconds >= 0) || seconds > 1e9) return "?";
   if (seconds < 9.95) return fmt::format("{:.1f} s", seconds);
@@ -33,6 +20,8 @@ std::string duration_text(double seconds) {
   if (whole < 3600) return fmt::format("{}:{:02} min", whole / 60, whole % 60);
   return fmt::format("{}:{:02} h", whole / 3600, whole / 60 % 60);
 }
+
+std::string about_text(double seconds) { return seconds < 0.1 ? "less than 0.1 s" : "about " + duration_text(seconds); }
 
 std::string loss_text(double nats) { return fmt::format("{:.4f}", nats); }
 
