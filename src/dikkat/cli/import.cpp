@@ -34,8 +34,7 @@ std::string make_run(const std::string& out, const train::LoadedRun& like, const
   checkpoint.weights = train::weights_of(model);
   const optim::Optimizer fresh(model.parameters(), train::optimizer_settings(like.state.settings));
   checkpoint.optimizer = train::state_of(fresh);
-  const train::RunFolder folder = train::RunFolder::create(out, content);
-  folder.checkpoints().save(checkpoint, train::Rank::ordinary);
+  static_cast<void>(train::RunFolder::create(out, content, checkpoint));
   return formats::weights_sha256(checkpoint.weights);
 }
 

@@ -132,17 +132,18 @@ TEST(DiskFaults, ARunIsMadeWholeOrNotAtAll) {
   for (const FaultCase& c : fault_cases()) {
     for (int n = 1;; ++n) {
       const TemporaryFolder folder;
-      const Result result = with_fault(c, n, [&] { static_cast<void>(RunFolder::create(folder / "run", content)); });
+      const Result result = with_fault(c, n, [&] { static_cast<void>(RunFolder::create(folder / "run", content, checkpoint_of(0))); });
       remove_leftovers(folder.path());
       if (std::filesystem::exists(folder / "run")) {
         EXPECT_NO_THROW(static_cast<void>(RunFolder::open(folder / "run", Access::write)));
         EXPECT_EQ(content_of(folder / "run" / "text-0.txt"), "abc");
+        EXPECT_NO_THROW(static_cast<void>(Checkpoints(folder / "run", 2).load()));
       } else {
         EXPECT_TRUE(names_in(folder.path()).empty());
         EXPECT_EQ(result, Result::failed);
       }
       if (result == Result::not_reached) break;
-      ASSERT_LT(n, 100);
+      ASSERT_LT(n, 200);
     }
   }
 }

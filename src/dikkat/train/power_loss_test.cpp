@@ -175,7 +175,8 @@ TEST(PowerLoss, AtEveryInstantOfMakingARunItIsWholeOrNotThere) {
                                                                     .texts = {},
                                                                     .text_fingerprint = ""},
                                                          .tokenizer_json = tokenizer,
-                                                         .copies = {{"text-0.txt", "abc"}}}));
+                                                         .copies = {{"text-0.txt", "abc"}}},
+                                             testing::checkpoint_of(0)));
     events = disk.events();
   }
   ASSERT_GT(events.size(), 12U);
@@ -185,6 +186,7 @@ TEST(PowerLoss, AtEveryInstantOfMakingARunItIsWholeOrNotThere) {
     if (fs::exists(disk / "run")) {
       EXPECT_NO_THROW(static_cast<void>(RunFolder::open(disk / "run", Access::write)));
       EXPECT_EQ(testing::content_of(disk / "run" / "text-0.txt"), "abc");
+      EXPECT_NO_THROW(static_cast<void>(Checkpoints(disk / "run", 2).load()));
       ++whole;
     } else {
       EXPECT_LT(count, events.size());

@@ -118,7 +118,7 @@ void require_absent(const fs::path& run) {
   if (is_there(path)) refuse_existing(path);
 }
 
-RunFolder RunFolder::create(const fs::path& run, const NewRun& content) {
+RunFolder RunFolder::create(const fs::path& run, const NewRun& content, const Checkpoint& first) {
   const fs::path path = plain(run);
   require_absent(path);
   const fs::path parent = parent_of(path);
@@ -133,6 +133,9 @@ RunFolder RunFolder::create(const fs::path& run, const NewRun& content) {
     write_file(temporary.path() / kTokenizer, content.tokenizer_json);
     for (const auto& [name, text] : content.copies) write_file(temporary.path() / name, text);
     lock = std::make_unique<FileLock>(temporary.path() / kLock, "run " + path.string());
+    Checkpoints checkpoints(temporary.path(), content.record.conduct.keep);
+    checkpoints.probe(first);
+    checkpoints.save(first, Rank::ordinary);
     sync_folder(temporary.path());
   });
   rename_new(temporary.path(), path);

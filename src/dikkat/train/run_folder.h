@@ -61,9 +61,11 @@ void require_absent(const std::filesystem::path& run);
 
 class RunFolder {
  public:
-  // Makes the folder whole (and the folders above it, where they are missing) and locks it. Error{usage} when something of
-  // that name is there.
-  [[nodiscard]] static RunFolder create(const std::filesystem::path& run, const NewRun& content);
+  // Makes the folder whole, with `first` as its first checkpoint (after Checkpoints::probe), and the folders above it where
+  // they are missing; locks it. It gets its name last: killed at any instant there is no such folder, or one that can be
+  // trained on. Error{usage} when something of that name is there.
+  [[nodiscard]] static RunFolder create(const std::filesystem::path& run, const NewRun& content,
+                                        const Checkpoint& first);
   // Error{io}: nothing there. Error{usage}: not a folder. Error{malformed}: not a run, half a run, or damaged.
   // Error{incompatible}: another version's. `write` locks it (Error{locked}) and removes what a crash left behind.
   [[nodiscard]] static RunFolder open(const std::filesystem::path& run, Access access);

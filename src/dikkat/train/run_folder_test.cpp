@@ -16,6 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using dikkat::testing::error_of;
 using dikkat::testing::TemporaryFolder;
+using testing::checkpoint_of;
 using testing::content_of;
 using testing::names_in;
 using testing::overwrite;
@@ -60,9 +61,9 @@ int child_opens(const std::filesystem::path& run) {
 
 TEST(RunFolder, ComesBackAsItWasMade) {
   const TemporaryFolder folder;
-  static_cast<void>(RunFolder::create(folder / "run", new_run()));
+  static_cast<void>(RunFolder::create(folder / "run", new_run(), checkpoint_of(0)));
   EXPECT_THAT(names_in(folder.path()), ElementsAre("run"));
-  EXPECT_THAT(names_in(folder / "run"), ElementsAre("lock", "run.json", "text-0.txt", "tokenizer.json"));
+  EXPECT_THAT(names_in(folder / "run"), ElementsAre("latest", "lock", "run.json", "step-0", "text-0.txt", "tokenizer.json"));
   const RunFolder run = RunFolder::open(folder / "run", Access::read);
   const RunRecord expected = new_run().record;
   EXPECT_EQ(run.record().model, expected.model);
@@ -78,7 +79,7 @@ TEST(RunFolder, ComesBackAsItWasMade) {
 
 TEST(RunFolder, ASlashAtTheEndMeansTheSame) {
   const TemporaryFolder folder;
-  static_cast<void>(RunFolder::create(folder / "run/", new_run()));
+  static_cast<void>(RunFolder::create(folder / "run/", new_run(), checkpoint_of(0)));
   EXPECT_EQ(RunFolder::open(folder / "run/", Access::write).path(), folder / "run");
 }
 
@@ -88,17 +89,17 @@ TEST(RunFolder, IsNotMadeOverAnything) {
   overwrite(folder / "file", "x");
   std::filesystem::create_symlink("nowhere", folder / "link");
   for (const char* name : {"folder", "file", "link"}) {
-    const Error error = error_of([&] { static_cast<void>(RunFolder::create(folder / name, new_run())); });
+    const Error error = error_of([&] { static_cast<void>(RunFolder::create(folder / name, new_run(), checkpoint_of(0))); });
     EXPECT_EQ(error.kind(), ErrorKind::usage) << name;
     EXPECT_EQ(error.place().hint, "choose another --out") << "it is no run to go on with";
   }
   EXPECT_THAT(names_in(folder.path()), ElementsAre("file", "folder", "link"));
-  EXPECT_EQ(error_of([&] { static_cast<void>(RunFolder::create(folder / "file/run", new_run())); }).kind(), ErrorKind::io);
+  EXPECT_EQ(error_of([&] { static_cast<void>(RunFolder::create(folder / "file/run", new_run(), checkpoint_of(0))); }).kind(), ErrorKind::io);
 }
 
 TEST(RunFolder, FoldersAboveItAreMade) {
   const TemporaryFolder folder;
-  const RunFolder run = RunFolder::create(folder / "runs/first", new_run());
+  const RunFolder run = RunFolder::create(folder / "runs/first", new_run(), checkpoint_of(0));
   EXPECT_EQ(RunFolder::open(folder / "runs/first", Access::read).record().model.width, run.record().model.width);
 }
 
@@ -109,14 +110,14 @@ TEST(RunFolder, WhatACrashLeftWhileMakingItIsRemoved) {
   ASSERT_EQ(waitpid(dead, nullptr, 0), dead);
   std::filesystem::create_directory(folder / ("run.tmp-" + std::to_string(dead)));
   std::filesystem::create_directory(folder / ("other.tmp-" + std::to_string(dead)));
-  static_cast<void>(RunFolder::create(folder / "run", new_run()));
+  static_cast<void>(RunFolder::create(folder / "run", new_run(), checkpoint_of(0)));
   EXPECT_THAT(names_in(folder.path()), ElementsAre("other.tmp-" + std::to_string(dead), "run"));
 }
 
 TEST(RunFolder, OneWriterAtATime) {
   const TemporaryFolder folder;
   {
-    const RunFolder made = RunFolder::create(folder / "run", new_run());
+    const RunFolder made = RunFolder::create(folder / "run", new_run(), checkpoint_of(0));
     EXPECT_EQ(child_opens(folder / "run"), exit_code(ErrorKind::locked));
     EXPECT_NO_THROW(static_cast<void>(RunFolder::open(folder / "run", Access::read)));
   }
@@ -134,7 +135,7 @@ TEST(RunFolder, RefusesWhatIsNoRunByItsKind) {
   EXPECT_THAT(opening(folder / "empty").message(), HasSubstr("not a run"));
   EXPECT_EQ(opening(folder / "empty").kind(), ErrorKind::malformed);
 
-  static_cast<void>(RunFolder::create(folder / "half", new_run()));
+  static_cast<void>(RunFolder::create(folder / "half", new_run(), checkpoint_of(0)));
   std::filesystem::remove(folder / "half" / "tokenizer.json");
   EXPECT_EQ(opening(folder / "half").kind(), ErrorKind::malformed);
   EXPECT_THAT(opening(folder / "half").message(), HasSubstr("half a run"));
@@ -165,7 +166,7 @@ TEST(RunRecord, EveryFlippedBitIsDetectedOrChangesNothing) {
 
 TEST(RunFolder, AChangedTokenizerIsDetected) {
   const TemporaryFolder folder;
-  static_cast<void>(RunFolder::create(folder / "run", new_run()));
+  static_cast<void>(RunFolder::create(folder / "run", new_run(), checkpoint_of(0)));
   overwrite(folder / "run" / "tokenizer.json", R"({"kind":"char"})");
   EXPECT_EQ(opening(folder / "run").kind(), ErrorKind::malformed);
   EXPECT_THAT(opening(folder / "run").message(), HasSubstr("fingerprint"));
@@ -173,7 +174,7 @@ TEST(RunFolder, AChangedTokenizerIsDetected) {
 
 TEST(RunFolder, AnotherVersionIsIncompatible) {
   const TemporaryFolder folder;
-  static_cast<void>(RunFolder::create(folder / "run", new_run()));
+  static_cast<void>(RunFolder::create(folder / "run", new_run(), checkpoint_of(0)));
   // The line the checksum is of, and the sum, as `xxhsum -H2` gives it.
   const std::string object = R"({"format":"dikkat run","version":2,"anything":[1.5]})";
   overwrite(folder / "run" / "run.json",
@@ -183,7 +184,7 @@ TEST(RunFolder, AnotherVersionIsIncompatible) {
 
 TEST(RunFolder, RewritingKeepsARunThatOpens) {
   const TemporaryFolder folder;
-  RunFolder run = RunFolder::create(folder / "run", new_run());
+  RunFolder run = RunFolder::create(folder / "run", new_run(), checkpoint_of(0));
   RunRecord record = run.record();
   record.settings.steps = 12345;
   run.rewrite(record);
@@ -196,7 +197,7 @@ TEST(RunFolder, PathsThatAreNotUtf8MakeASoundRecord) {
   const TemporaryFolder folder;
   NewRun content = new_run();
   content.record.texts[0].path = "a\xFF.txt";
-  static_cast<void>(RunFolder::create(folder / "run", content));
+  static_cast<void>(RunFolder::create(folder / "run", content, checkpoint_of(0)));
   EXPECT_EQ(RunFolder::open(folder / "run", Access::read).record().texts[0].path, "a\xEF\xBF\xBD.txt");
 }
 
@@ -207,7 +208,7 @@ TEST(RunFolder, ACopyIsAFileNameNeverAPath) {
     content.copies.clear();
     content.record.texts[1].copy = name;
     const auto path = folder / "run";
-    static_cast<void>(RunFolder::create(path, content));
+    static_cast<void>(RunFolder::create(path, content, checkpoint_of(0)));
     EXPECT_EQ(opening(path).kind(), ErrorKind::malformed) << name;
     std::filesystem::remove_all(path);
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <map>
+#include <limits>
 
 #include "dikkat/base/error.h"
 #include "dikkat/base/json.h"
@@ -34,15 +34,16 @@ struct Prepared {
 // A run being trained by this process.
 class Training {
  public:
-  Training(RunFolder folder, Prepared prepared, const kernels::Executor& executor, const StopRequest& stop,
-           Observer& observer)
+  // record: what the run is to be from now on.
+  Training(RunFolder folder, Prepared prepared, const RunRecord& record, const kernels::Executor& executor,
+           const StopRequest& stop, Observer& observer)
       : folder_(std::move(folder)),
         prepared_(std::move(prepared)),
         executor_(executor),
         stop_(stop),
         observer_(observer),
-        spec_{folder_.record().model, folder_.record().settings, folder_.record().conduct},
-        checkpoints_(folder_.checkpoints()),
+        spec_{record.model, record.settings, record.conduct},
+        checkpoints_(folder_.path(), record.conduct.keep),
         model_(spec_.model, number_type(spec_.settings), nn::ParameterStore::Gradients::kept),
         optimizer_(model_.parameters(), optimizer_settings(spec_.settings)),
         stepper_(model_, optimizer_, spec_.settings, executor),
@@ -55,14 +56,7 @@ class Training {
     state_.text_fingerprint = prepared_.corpus.fingerprint;
   }
 
-  // A new run: initial weights, and proof that checkpoints can be written, before any work is done.
-  void begin() {
-    model_.initialise(executor_, spec_.settings.seed);
-    checkpoints_.probe(checkpoint());
-    save(Rank::ordinary);
-  }
-
-  // An old one, from its newest good checkpoint.
+  // From the newest good checkpoint; that of a new run is step 0.
   void go_on() {
     LoadedCheckpoint loaded = checkpoints_.load();
     for (const std::string& warning : loaded.warnings) observer_.on_warning(warning);
@@ -81,6 +75,8 @@ class Training {
     checkpoints_.restore_pointers(state_);
     cut_log_to(folder_.path(), state_.step);
   }
+
+  void rewrite_record(const RunRecord& record) { folder_.rewrite(record); }
 
   Outcome run() {
     observer_.on_start({.spec = spec_,
@@ -209,7 +205,18 @@ class Training {
     const generate::Request request{.prompt = {}, .tokens = kSampleTokens};
     const auto completion =
         generate::generate(model_, *prepared_.tokenizer, executor_, request, [this](std::string_view) { return !stop_.asked(); });
-    observer_.on_sample(state_.step, completion.text);
+    save_before_failing([&] { observer_.on_sample(state_.step, completion.text); });
+  }
+
+  // Whoever looks on may fail (a closed pipe, a full disk behind it): the steps done are saved first.
+  template <class Show>
+  void save_before_failing(Show&& show) {
+    try {
+      show();
+    } catch (...) {
+      if (saved_step_ != state_.step) save(Rank::ordinary);
+      throw;
+    }
   }
 
   [[nodiscard]] Outcome outcome(Ending ending) const {
@@ -218,6 +225,7 @@ class Training {
     result.signal = stop_.signal.load();
     result.step = state_.step;
     if (!state_.loss_tail.empty()) result.loss_nats = state_.loss_tail.back();
+    if (state_.step == 0) result.loss_nats = std::numeric_limits<double>::quiet_NaN();  // nothing was measured
     if (state_.evaluated_step == state_.step) result.validation_loss_nats = state_.validation_loss_nats;
     result.weights_sha256 = weights_hash();
     return result;
@@ -238,23 +246,6 @@ class Training {
   std::optional<RunLog> log_;
   CheckpointState state_;
   std::uint64_t saved_step_ = 0;
-};
-
-// Removes a folder that was made for a run that then could not begin.
-class Unfinished {
- public:
-  explicit Unfinished(std::filesystem::path run) : run_(std::move(run)) {}
-  ~Unfinished() {
-    std::error_code ignored;
-    if (!kept_) std::filesystem::remove_all(run_, ignored);
-  }
-  Unfinished(const Unfinished&) = delete;
-  Unfinished& operator=(const Unfinished&) = delete;
-  void keep() { kept_ = true; }
-
- private:
-  std::filesystem::path run_;
-  bool kept_ = false;
 };
 
 // Where the texts came from: files by their absolute paths, standard input by its copy in the run.
@@ -286,10 +277,34 @@ data::Texts texts_of(const TrainRequest& request, const RunFolder& folder) {
   }
 }
 
+// Step 0: the initial weights, and an optimiser that has seen nothing.
+Checkpoint first_checkpoint(const RunRecord& record, const kernels::Executor& executor) {
+  const models::LanguageModel model(record.model, number_type(record.settings), nn::ParameterStore::Gradients::none);
+  model.initialise(executor, record.settings.seed);
+  const optim::Optimizer optimizer(model.parameters(), optimizer_settings(record.settings));
+  CheckpointState state;
+  state.model = record.model;
+  state.settings = record.settings;
+  state.tokenizer_fingerprint = record.tokenizer_fingerprint;
+  state.text_fingerprint = record.text_fingerprint;
+  return {std::move(state), weights_of(model), state_of(optimizer)};
+}
+
+// Asked to stop while the text was being read: there is no run, and nothing to come back to.
+Outcome stopped_before_it_began(const StopRequest& stop) {
+  Outcome outcome;
+  outcome.ending = Ending::interrupted;
+  outcome.signal = stop.signal.load();
+  outcome.loss_nats = std::numeric_limits<double>::quiet_NaN();
+  return outcome;
+}
+
 Outcome train_new(const TrainRequest& request, const kernels::Executor& executor, const StopRequest& stop,
                   Observer& observer) {
+  require_absent(request.run);
   RunSpec spec = request.spec;
   const data::Texts texts(request.texts, cleaning_for(spec.settings));
+  if (stop.asked()) return stopped_before_it_began(stop);
   Prepared prepared;
   prepared.tokenizer = spec.settings.tokenizer == TokenizerKind::character ? data::character_tokenizer_of(texts)
                                                                            : text::byte_tokenizer();
@@ -300,6 +315,7 @@ Outcome train_new(const TrainRequest& request, const kernels::Executor& executor
   prepared.corpus = data::tokenized(texts, *prepared.tokenizer);
   data::check_windows(prepared.corpus, spec.model.context, texts.name(0));
   require_memory(estimate(spec, prepared.corpus.tokens.size()));
+  if (stop.asked()) return stopped_before_it_began(stop);
 
   NewRun content{.record = {.program = std::string(version().number),
                             .model = spec.model,
@@ -316,27 +332,10 @@ Outcome train_new(const TrainRequest& request, const kernels::Executor& executor
       content.copies.emplace_back(copy, texts.raw(i));
     }
   }
-  RunFolder folder = RunFolder::create(request.run, content);
-  Unfinished unfinished(request.run);
-  Training training(std::move(folder), std::move(prepared), executor, stop, observer);
-  training.begin();
-  unfinished.keep();
+  RunFolder folder = RunFolder::create(request.run, content, first_checkpoint(content.record, executor));
+  Training training(std::move(folder), std::move(prepared), content.record, executor, stop, observer);
+  training.go_on();
   return training.run();
-}
-
-// Error{incompatible} naming what differs between the run and what is asked now, unless that is overridden.
-void require_same(const RunRecord& record, const RunSpec& asked, const std::string& run) {
-  std::string list;
-  const auto compare = [&](const auto& then, const auto& now) {
-    for (const auto& difference : differences(then, now)) {
-      list += (list.empty() ? "" : ", ") + difference.name + " (" + difference.ours + " then, " + difference.theirs + " now)";
-    }
-  };
-  compare(record.model, asked.model);
-  compare(record.settings, asked.settings);
-  if (list.empty()) return;
-  throw Error(ErrorKind::incompatible, "the run was begun with other settings: " + list,
-              {.file = run, .hint = "leave them out to go on as before, or add --override to change them"});
 }
 
 Outcome train_on(const TrainRequest& request, const kernels::Executor& executor, const StopRequest& stop,
@@ -345,7 +344,7 @@ Outcome train_on(const TrainRequest& request, const kernels::Executor& executor,
   RunSpec spec = request.spec;
   spec.model.vocabulary = folder.record().model.vocabulary;
   const std::string where = request.run.string();
-  if (!request.override_settings) require_same(folder.record(), spec, where);
+  if (!request.override_settings) require_same_settings(folder.record(), spec, request.run);
   models::check(spec.model);
   check(spec.settings, spec.model);
   check(spec.conduct);
@@ -370,9 +369,13 @@ Outcome train_on(const TrainRequest& request, const kernels::Executor& executor,
   record.model = spec.model;
   record.settings = spec.settings;
   record.conduct = spec.conduct;
-  if (changed) folder.rewrite(record);
-  Training training(std::move(folder), std::move(prepared), executor, stop, observer);
+  if (record.settings.tokenizer != folder.record().settings.tokenizer) {
+    throw Error(ErrorKind::incompatible, "a run keeps its tokenizer",
+                {.file = where, .key = "tokenizer", .hint = "begin a new run"});
+  }
+  Training training(std::move(folder), std::move(prepared), record, executor, stop, observer);
   training.go_on();
+  if (changed) training.rewrite_record(record);  // now that the checkpoint is known to fit
   return training.run();
 }
 
