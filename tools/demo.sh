@@ -12,7 +12,7 @@ while [[ -e runs/atasozleri-$number ]]; do number=$((number + 1)); done
 run=runs/atasozleri-$number
 
 say "Training on $(wc -l <data/atasozleri.txt) Turkish proverbs, with samples of what the model writes on the way"
-show build/dikkat train data/atasozleri.txt --out "$run" --steps 1000 --sample-every 250
+show build/dikkat train data/atasozleri.txt --out "$run" --seed "$number" --steps 1000 --sample-every 250
 say "Proverbs that nobody said"
 show build/dikkat generate "$run" --checkpoint best --prompt "Bir " --tokens 300 --temperature 0.6
 say "What stands in $run now"
