@@ -27,6 +27,10 @@ inline void* counted_allocation(std::size_t bytes, std::size_t alignment) {
 [[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return dikkat::testing::counted_allocation(bytes, static_cast<std::size_t>(alignment));
 }
+// std::stable_sort asks this way.
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
+  return dikkat::testing::counted_allocation(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }

@@ -95,7 +95,10 @@ class HeaderReader final : public JsonHandler {
   }
 
   void key(std::string& name, std::size_t offset) override {
-    if (place_ == Place::top) current_.name = std::move(name);
+    if (place_ == Place::top) {
+      current_.name = std::move(name);
+      return;
+    }
     if (place_ != Place::entry) return;
     const auto known = std::find(kFields.begin(), kFields.end(), name);
     if (known == kFields.end()) refuse("unknown key '" + label_of(name) + "'", offset);
