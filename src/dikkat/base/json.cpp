@@ -201,6 +201,28 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+namespace {
+
+// The code point of a character of two or three bytes that steers a terminal or turns the direction of writing: U+0080
+// to U+009F, U+202A to U+202E, U+2066 to U+2069. 0 for any other.
+unsigned steering(std::string_view character) {
+  const auto bits = [&](std::size_t at, unsigned mask) { return static_cast<unsigned char>(character[at]) & mask; };
+  if (character.size() == 2) {
+    const unsigned code = bits(0, 0x1FU) << 6U | bits(1, 0x3FU);
+    return code < 0xA0 ? code : 0;
+  }
+  if (character.size() != 3) return 0;
+  const unsigned code = bits(0, 0x0FU) << 12U | bits(1, 0x3FU) << 6U | bits(2, 0x3FU);
+  return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) ? code : 0;
+}
+
+void append_code_point(unsigned code, std::string& out) {
+  out += "\\u";
+  for (const unsigned shift : {12U, 8U, 4U, 0U}) out += kHex[code >> shift & 15U];
+}
+
+}  // namespace
+
 void append_json_string(std::string_view text, std::string& out) {
   out += '"';
   for (std::size_t at = 0; at < text.size();) {
@@ -208,6 +230,8 @@ void append_json_string(std::string_view text, std::string& out) {
     const std::size_t length = character_at(text, at);
     if (static_cast<unsigned char>(byte) < 0x20 || byte == '"' || byte == '\\' || byte == 0x7F) {
       append_escape(byte, out);
+    } else if (const unsigned code = steering(text.substr(at, length)); code != 0) {
+      append_code_point(code, out);
     } else {
       out += length == 0 ? kReplacement : text.substr(at, length);
     }
@@ -222,9 +246,7 @@ std::string label_of(std::string_view name) {
   for (std::size_t at = 0; at < name.size();) {
     const std::size_t length = character_at(name, at);
     const auto byte = static_cast<unsigned char>(name[at]);
-    // C1 controls (U+0080..U+009F) steer terminals as well.
-    const bool plain = length > 0 && byte >= 0x20 && byte != 0x7F &&
-                       !(byte == 0xC2 && static_cast<unsigned char>(name[at + 1]) < 0xA0);
+    const bool plain = length > 0 && byte >= 0x20 && byte != 0x7F && steering(name.substr(at, length)) == 0;
     if (label.size() + (plain ? length : 4) > kLongest) return label + "...";
     if (plain) {
       label += name.substr(at, length);
