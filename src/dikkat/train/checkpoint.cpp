@@ -69,10 +69,31 @@ void check_room(const fs::path& run, std::uint64_t one_bytes, std::uint64_t coun
               {.file = run.string(), .hint = "free space or choose another disk"});
 }
 
+bool is_there(const fs::path& path) {
+  std::error_code code;
+  return fs::exists(fs::symlink_status(path, code));
+}
+
+// A file takes the place of anything but a folder. What is in it may be dear to somebody.
+void set_folder_aside(const fs::path& path) {
+  std::error_code code;
+  if (fs::symlink_status(path, code).type() != fs::file_type::directory) return;
+  if (fs::remove(path, code)) return;  // it was empty
+  const fs::path aside = path.string() + ".set-aside";
+  if (is_there(aside)) {
+    code = std::make_error_code(std::errc::file_exists);
+  } else {
+    fs::rename(path, aside, code);
+  }
+  if (!code) return;
+  throw Error(ErrorKind::io, "a folder has the name of a pointer, and cannot be renamed: " + code.message(),
+              {.file = path.string(), .hint = "move it away"});
+}
+
 // Puts `temporary` in the place of `folder`; what stood there before is then called `temporary`, or gone.
 void put_in_place(const fs::path& temporary, const fs::path& folder) {
   if (::rename(temporary.c_str(), folder.c_str()) == 0) return;
-  if (errno == ENOTEMPTY || errno == EEXIST) {
+  if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR) {
     if (::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, folder.c_str(), RENAME_EXCHANGE) == 0) return;
   }
   throw Error(ErrorKind::io, "cannot put the checkpoint in its place: " + std::generic_category().message(errno),
@@ -166,18 +187,34 @@ void Checkpoints::save(const Checkpoint& checkpoint, Rank rank) {
 }
 
 void Checkpoints::point(const char* pointer, std::uint64_t step) const {
+  set_folder_aside(run_ / pointer);
   replace_file(run_ / pointer, step_name(step) + "\n");
 }
 
+// Whatever else stands there (a folder, a pipe, a loop of links) is no pointer: the checkpoints are found without.
 std::optional<std::uint64_t> Checkpoints::pointed(const char* pointer) const {
-  if (!fs::exists(run_ / pointer)) return std::nullopt;
-  const std::string text = read_small_file(run_ / pointer, kMostPointerBytes);
-  return text.ends_with('\n') ? step_of(std::string_view(text).substr(0, text.size() - 1)) : std::nullopt;
+  try {
+    const std::string text = read_small_file(run_ / pointer, kMostPointerBytes);
+    return text.ends_with('\n') ? step_of(std::string_view(text).substr(0, text.size() - 1)) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+std::vector<std::string> Checkpoints::warnings_about(const char* pointer, std::uint64_t taken) const {
+  const auto step = pointed(pointer);
+  if (step && is_there(folder(*step))) return {};
+  if (step) {
+    return {"'" + std::string(pointer) + "' points to " + step_name(*step) + ", which is missing; taking " +
+            step_name(taken)};
+  }
+  if (!is_there(run_ / pointer)) return {};
+  return {"'" + std::string(pointer) + "' does not name a checkpoint; taking " + step_name(taken)};
 }
 
 void Checkpoints::restore_pointers(const CheckpointState& state) const {
   if (pointed(kLatest) != state.step) point(kLatest, state.step);
-  if (state.best_validation_loss_nats && pointed(kBest) != state.best_step && fs::exists(folder(state.best_step))) {
+  if (state.best_validation_loss_nats && pointed(kBest) != state.best_step && is_there(folder(state.best_step))) {
     point(kBest, state.best_step);
   }
 }
@@ -187,6 +224,8 @@ bool Checkpoints::verifies(std::uint64_t step) {
   try {
     static_cast<void>(open_verified(folder(step), file_names()));
   } catch (const Error&) {
+    return false;
+  } catch (const fs::filesystem_error&) {
     return false;
   }
   verified_.insert(step);
@@ -210,15 +249,18 @@ void Checkpoints::rotate() {
 
 LoadedCheckpoint Checkpoints::load(const CheckpointChoice& choice) {
   if (choice.kind == CheckpointChoice::Kind::latest) return load_newest();
-  const std::uint64_t step = choice.kind == CheckpointChoice::Kind::best ? best_step() : choice.step;
-  if (!fs::exists(folder(step))) {
+  const bool best = choice.kind == CheckpointChoice::Kind::best;
+  const std::uint64_t step = best ? best_step() : choice.step;
+  if (!is_there(folder(step))) {
     throw Error(ErrorKind::io, "there is no checkpoint of step " + std::to_string(step),
                 {.file = run_.string(), .hint = others_than(step)});
   }
   try {
-    return {.checkpoint = load_step(step), .warnings = {}};
+    Checkpoint checkpoint = load_step(step);
+    return {.checkpoint = std::move(checkpoint),
+            .warnings = best ? warnings_about(kBest, step) : std::vector<std::string>{}};
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::malformed) throw;
+    if (error.kind() != ErrorKind::malformed && error.kind() != ErrorKind::io) throw;
     ErrorPlace place = error.place();
     place.hint = others_than(step);
     throw Error(error.kind(), "the checkpoint of step " + std::to_string(step) + " is damaged: " + error.message(),
@@ -245,7 +287,13 @@ std::string Checkpoints::others_than(std::uint64_t step) {
 }
 
 Checkpoint Checkpoints::load_step(std::uint64_t step) {
-  Checkpoint checkpoint = read_checkpoint_folder(folder(step));
+  Checkpoint checkpoint;
+  try {
+    checkpoint = read_checkpoint_folder(folder(step));
+  } catch (const fs::filesystem_error& error) {
+    throw Error(ErrorKind::io, "cannot be read: " + error.code().message(),
+                {.file = folder(step).string(), .hint = "check the permissions of the folder"});
+  }
   if (checkpoint.state.step != step) {
     throw Error(ErrorKind::malformed, "checkpoint is of step " + std::to_string(checkpoint.state.step),
                 {.file = folder(step).string(), .hint = "give the folder back its name"});
@@ -270,11 +318,7 @@ LoadedCheckpoint Checkpoints::load_newest() {
       faults += (faults.empty() ? "" : "; ") + step_name(*step) + ": " + error.what();
       continue;
     }
-    const auto latest = pointed(kLatest);
-    if (latest && !fs::exists(folder(*latest))) {
-      loaded.warnings.push_back("'latest' points to " + step_name(*latest) + ", which is missing; taking " +
-                                step_name(*step));
-    }
+    for (std::string& warning : warnings_about(kLatest, *step)) loaded.warnings.push_back(std::move(warning));
     return loaded;
   }
   throw Error(ErrorKind::malformed,

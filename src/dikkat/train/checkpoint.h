@@ -95,6 +95,8 @@ class Checkpoints {
  private:
   [[nodiscard]] std::filesystem::path folder(std::uint64_t step) const;
   [[nodiscard]] std::optional<std::uint64_t> pointed(const char* pointer) const;
+  // What is wrong with the pointer, now that the checkpoint `taken` was; one line or none.
+  [[nodiscard]] std::vector<std::string> warnings_about(const char* pointer, std::uint64_t taken) const;
   void point(const char* pointer, std::uint64_t step) const;
   [[nodiscard]] LoadedCheckpoint load_newest();
   [[nodiscard]] std::uint64_t best_step();
