@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -296,6 +297,49 @@ TEST(CheckpointLoad, PointersMayLagOrPointNowhere) {
   EXPECT_EQ(content_of(run / "best"), "step-2\n");
 }
 
+TEST(CheckpointLoad, BrokenPointersAndFoldersNeverBlock) {
+  namespace fs = std::filesystem;
+  using Break = void (*)(const fs::path&);
+  const std::vector<Break> breaks{
+      [](const fs::path& path) { overwrite(path, std::string(100, '\0')); },
+      [](const fs::path& path) { fs::create_directory(path); },
+      [](const fs::path& path) { fs::create_directories(path / "inner"); },
+      [](const fs::path& path) { ASSERT_EQ(mkfifo(path.c_str(), 0600), 0); },
+      [](const fs::path& path) { fs::create_symlink(path.filename(), path); },
+  };
+  for (std::size_t i = 0; i < breaks.size(); ++i) {
+    SCOPED_TRACE(i);
+    const TemporaryFolder run;
+    Checkpoints checkpoints(run.path(), 2);
+    save_steps(checkpoints, {1, 2});
+    for (const char* name : {"latest", "best"}) {
+      fs::remove(run / name);
+      breaks[i](run / name);
+    }
+    const LoadedCheckpoint latest = checkpoints.load();
+    EXPECT_EQ(latest.checkpoint.state.step, 2U);
+    EXPECT_THAT(latest.warnings, ElementsAre("'latest' does not name a checkpoint; taking step-2"));
+    const LoadedCheckpoint best = checkpoints.load(checkpoint_choice_from("best"));
+    EXPECT_EQ(best.checkpoint.state.step, 2U);
+    EXPECT_THAT(best.warnings, ElementsAre("'best' does not name a checkpoint; taking step-2"));
+    checkpoints.restore_pointers(latest.checkpoint.state);
+    EXPECT_EQ(content_of(run / "latest"), "step-2\n");
+    EXPECT_EQ(content_of(run / "best"), "step-2\n");
+    EXPECT_EQ(fs::exists(run / "latest.set-aside"), i == 2) << "what is in a folder is kept";
+
+    breaks[i](run / "step-3");
+    const LoadedCheckpoint older = checkpoints.load();
+    EXPECT_EQ(older.checkpoint.state.step, 2U);
+    EXPECT_THAT(older.warnings, ElementsAre(HasSubstr("skipped step-3")));
+    EXPECT_THAT(error_of([&] { static_cast<void>(checkpoints.load({.kind = CheckpointChoice::Kind::step, .step = 3})); })
+                    .place()
+                    .hint,
+                HasSubstr("2"));
+    save_steps(checkpoints, {3});
+    EXPECT_EQ(checkpoints.load().checkpoint.state.step, 3U);
+  }
+}
+
 TEST(CheckpointLoad, OtherNamesAreNoCheckpoints) {
   const TemporaryFolder run;
   Checkpoints checkpoints(run.path(), 2);
@@ -338,13 +382,33 @@ TEST(CheckpointLeftovers, OfDeadProcessesAreRemoved) {
   if (dead == 0) _exit(0);
   ASSERT_EQ(waitpid(dead, nullptr, 0), dead);
   const auto name = [](const char* stem, pid_t process) { return stem + std::string(".tmp-") + std::to_string(process); };
-  std::filesystem::create_directories(run.path() / name("step-4", dead) / "inner");
+  std::filesystem::create_directory(run.path() / name("step-4", dead));
+  overwrite(run.path() / name("step-4", dead) / "weights.safetensors", "x");
+  std::filesystem::create_directory(run.path() / name("probe", dead));
   overwrite(run.path() / name("latest", dead), "x");
   overwrite(run.path() / name("latest", getpid()), "x");
   overwrite(run.path() / name("latest", getppid()), "x");  // alive
   overwrite(run / "notes.tmp-x", "x");
-  remove_leftovers(run.path());
+  remove_leftovers_within(run.path());
   EXPECT_THAT(names_in(run.path()), ::testing::UnorderedElementsAre(name("latest", getppid()), "notes.tmp-x"));
+}
+
+TEST(CheckpointLeftovers, WhatIsNotSurelyOursStays) {
+  const TemporaryFolder run;
+  const pid_t dead = fork();
+  if (dead == 0) _exit(0);
+  ASSERT_EQ(waitpid(dead, nullptr, 0), dead);
+  const std::string number = ".tmp-" + std::to_string(dead);
+  std::filesystem::create_directories(run.path() / ("step-4" + number) / "inner");
+  std::filesystem::create_directory(run.path() / ("step-5" + number));
+  overwrite(run.path() / ("step-5" + number) / "notes.txt", "x");
+  std::filesystem::create_directory(run.path() / ("mine" + number));
+  std::filesystem::create_symlink("elsewhere", run.path() / ("latest" + number));
+  overwrite(run.path() / ("notes" + number), "x");
+  overwrite(run / "latest.tmp-20261130", "x");
+  const auto before = names_in(run.path());
+  remove_leftovers_within(run.path());
+  EXPECT_EQ(names_in(run.path()), before);
 }
 
 // SIGKILL at random instants of saving, a hundred times: there is always a whole newest checkpoint.
@@ -369,7 +433,7 @@ TEST(CheckpointCrash, AHundredKillsLeaveAWholeCheckpoint) {
     ASSERT_TRUE(WIFSIGNALED(status)) << "the child ended by itself";
 
     for (const std::string& name : names_in(run.path())) leftovers += name.find(".tmp-") != std::string::npos ? 1 : 0;
-    remove_leftovers(run.path());
+    remove_leftovers_within(run.path());
     const LoadedCheckpoint loaded = Checkpoints(run.path(), 2).load();
     EXPECT_TRUE(loaded.warnings.empty()) << loaded.warnings.front();
     ASSERT_GE(loaded.checkpoint.state.step, step);

@@ -75,7 +75,7 @@ TEST(DiskFaults, EveryFailingCallOfASaveLeavesTheEarlierCheckpoint) {
       const std::uint64_t step = loaded.checkpoint.state.step;
       EXPECT_TRUE(step == 20 || (step == 10 && result == Result::failed));
       expect_equal(loaded.checkpoint, checkpoint_of(step));
-      remove_leftovers(run.path());
+      remove_leftovers_within(run.path());
       for (const std::string& name : names_in(run.path())) {
         EXPECT_THAT(name, ::testing::AnyOf("step-10", "step-20", "latest", "best"));
       }
@@ -133,7 +133,7 @@ TEST(DiskFaults, ARunIsMadeWholeOrNotAtAll) {
     for (int n = 1;; ++n) {
       const TemporaryFolder folder;
       const Result result = with_fault(c, n, [&] { static_cast<void>(RunFolder::create(folder / "run", content, checkpoint_of(0))); });
-      remove_leftovers(folder.path());
+      remove_leftovers_beside(folder / "run");
       if (std::filesystem::exists(folder / "run")) {
         EXPECT_NO_THROW(static_cast<void>(RunFolder::open(folder / "run", Access::write)));
         EXPECT_EQ(content_of(folder / "run" / "text-0.txt"), "abc");

@@ -55,8 +55,11 @@ std::string what_stands_at(const fs::path& path) {
 }
 
 bool is_there(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(fs::symlink_status(path, ignored));
+  std::error_code code;
+  const fs::file_status status = fs::symlink_status(path, code);
+  if (fs::status_known(status)) return fs::exists(status);
+  throw Error(ErrorKind::io, "cannot look at the path: " + code.message(),
+              {.file = path.string(), .hint = "check the path and its permissions, or choose another --out"});
 }
 
 void rename_new(const fs::path& temporary, const fs::path& run) {
@@ -100,7 +103,7 @@ void check_is_run(const fs::path& run) {
 void make_parents(const fs::path& parent) {
   std::error_code fault;
   fs::create_directories(parent, fault);
-  if (fs::is_directory(parent)) return;
+  if (std::error_code code; fs::is_directory(parent, code)) return;
   throw Error(ErrorKind::io, "the folder for the run cannot be made: " + fault.message(),
               {.file = parent.string(), .hint = "choose an --out in a folder you may write to"});
 }
@@ -123,12 +126,13 @@ RunFolder RunFolder::create(const fs::path& run, const NewRun& content, const Ch
   require_absent(path);
   const fs::path parent = parent_of(path);
   make_parents(parent);
-  remove_leftovers(parent, path.filename().string());
+  remove_leftovers_beside(path);
 
   const TemporaryPath temporary(path);
   std::unique_ptr<FileLock> lock;
   named_as(path, temporary, [&] {
     make_folder(temporary.path());
+    mark(temporary);
     write_file(temporary.path() / kRecord, record_text(content.record));
     write_file(temporary.path() / kTokenizer, content.tokenizer_json);
     for (const auto& [name, text] : content.copies) write_file(temporary.path() / name, text);
@@ -140,6 +144,7 @@ RunFolder RunFolder::create(const fs::path& run, const NewRun& content, const Ch
   });
   rename_new(temporary.path(), path);
   sync_folder(parent);
+  unmark(path);
   return {path, content.record, content.tokenizer_json, std::move(lock)};
 }
 
@@ -149,7 +154,7 @@ RunFolder RunFolder::open(const fs::path& run, Access access) {
   std::unique_ptr<FileLock> lock;
   if (access == Access::write) {
     lock = std::make_unique<FileLock>(path / kLock, "run " + path.string());
-    remove_leftovers(path);
+    remove_leftovers_within(path);
   }
   RunRecord record = record_from(read_small_file(path / kRecord, kMostRecordBytes), (path / kRecord).string());
   std::string tokenizer = read_small_file(path / kTokenizer, kMostTokenizerBytes);

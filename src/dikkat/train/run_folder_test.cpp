@@ -97,6 +97,17 @@ TEST(RunFolder, IsNotMadeOverAnything) {
   EXPECT_EQ(error_of([&] { static_cast<void>(RunFolder::create(folder / "file/run", new_run(), checkpoint_of(0))); }).kind(), ErrorKind::io);
 }
 
+TEST(RunFolder, APathThatCannotBeLookedAtIsAnInputOutputError) {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("loop", folder / "loop");
+  for (const std::string& name : {std::string(300, 'n'), std::string(300, 'n') + "/run", std::string("loop/run")}) {
+    EXPECT_EQ(error_of([&] { require_absent(folder / name); }).kind(), ErrorKind::io) << name;
+    EXPECT_EQ(error_of([&] { static_cast<void>(RunFolder::create(folder / name, new_run(), checkpoint_of(0))); }).kind(),
+              ErrorKind::io);
+    EXPECT_EQ(opening(folder / name).kind(), ErrorKind::io) << name;
+  }
+}
+
 TEST(RunFolder, FoldersAboveItAreMade) {
   const TemporaryFolder folder;
   const RunFolder run = RunFolder::create(folder / "runs/first", new_run(), checkpoint_of(0));
@@ -112,6 +123,29 @@ TEST(RunFolder, WhatACrashLeftWhileMakingItIsRemoved) {
   std::filesystem::create_directory(folder / ("other.tmp-" + std::to_string(dead)));
   static_cast<void>(RunFolder::create(folder / "run", new_run(), checkpoint_of(0)));
   EXPECT_THAT(names_in(folder.path()), ElementsAre("other.tmp-" + std::to_string(dead), "run"));
+}
+
+TEST(RunFolder, FoldersOfOthersThatLookLikeLeftoversStay) {
+  const TemporaryFolder folder;
+  const pid_t dead = fork();
+  if (dead == 0) _exit(0);
+  ASSERT_EQ(waitpid(dead, nullptr, 0), dead);
+  const std::string copied = "run.tmp-" + std::to_string(dead);
+  static_cast<void>(RunFolder::create(folder / copied, new_run(), checkpoint_of(0)));
+  std::filesystem::create_directory(folder / "run.tmp-20261130");
+  overwrite(folder / "run.tmp-20261130" / "notes.txt", "x");
+  static_cast<void>(RunFolder::create(folder / "run", new_run(), checkpoint_of(0)));
+  EXPECT_THAT(names_in(folder.path()), ::testing::UnorderedElementsAre("run", copied, "run.tmp-20261130"));
+  // Marked with its own name it is a leftover; with another one it was copied from one.
+  overwrite(folder / copied / ".dikkat-temporary", "run.tmp-1\n");
+  static_cast<void>(RunFolder::create(folder / "other", new_run(), checkpoint_of(0)));
+  std::filesystem::remove_all(folder / "run");
+  static_cast<void>(RunFolder::create(folder / "run", new_run(), checkpoint_of(0)));
+  EXPECT_TRUE(std::filesystem::exists(folder / copied));
+  overwrite(folder / copied / ".dikkat-temporary", copied + "\n");
+  std::filesystem::remove_all(folder / "run");
+  static_cast<void>(RunFolder::create(folder / "run", new_run(), checkpoint_of(0)));
+  EXPECT_FALSE(std::filesystem::exists(folder / copied));
 }
 
 TEST(RunFolder, OneWriterAtATime) {
