@@ -1,8 +1,11 @@
 #include "dikkat/train/loaded_run.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "dikkat/base/error.h"
+#include "dikkat/base/json.h"
+#include "dikkat/train/estimate.h"
 #include "dikkat/train/model_state.h"
 
 namespace dikkat::train {
@@ -25,6 +28,56 @@ void check_belongs(const RunFolder& folder, const CheckpointState& state, const 
   }
 }
 
+std::uint64_t numbers_in(const std::vector<NamedTensor>& tensors) {
+  std::uint64_t count = 0;
+  for (const NamedTensor& tensor : tensors) count += tensor.value.count();
+  return count;
+}
+
+// Before a model of that size is built.
+void check_sizes(const RunFolder& folder, const Checkpoint& checkpoint) {
+  const models::Config& model = checkpoint.state.model;
+  const std::string named = "the checkpoint of step " + std::to_string(checkpoint.state.step);
+  try {
+    models::check(model);
+  } catch (const Error& error) {
+    refuse(folder, named + " has a model that cannot be: " + error.message());
+  }
+  const std::uint64_t there = numbers_in(checkpoint.weights);
+  if (const std::uint64_t needed = models::parameter_count(model); needed != there) {
+    refuse(folder, "the model in state.json of " + named + " has " + std::to_string(needed) +
+                       " parameters, its weights are " + std::to_string(there));
+  }
+}
+
+// A context that only state.json knows of: no weight needs to bear it out, but the keys and values of it are to be held.
+void check_context(const RunFolder& folder, const CheckpointState& state) {
+  const models::Config& model = state.model;
+  if (model.context == folder.record().model.context) return;
+  const auto real = [](std::size_t size) { return static_cast<double>(size); };
+  const double bytes = 16 * real(model.context) * real(model.layers) *
+                       real(model.kv_heads_or_default() * model.head_width_or_default());
+  constexpr double kMost = 0x1.0p62;
+  try {
+    require_memory({.memory_bytes = static_cast<std::size_t>(std::min(bytes, kMost))});
+  } catch (const Error&) {
+    throw Error(ErrorKind::limit, "a context of " + std::to_string(model.context) + " needs more memory than there is",
+                {.file = folder.path().string(),
+                 .key = "context",
+                 .hint = "restore the checkpoint's state.json from a copy"});
+  }
+}
+
+// The shape of a run's model is settled when it is begun; what --override changes shows in its newer checkpoints.
+std::vector<std::string> model_warnings(const RunFolder& folder, const CheckpointState& state) {
+  std::string list;
+  for (const auto& [name, was, is] : differences(state.model, folder.record().model)) {
+    list += (list.empty() ? "" : ", ") + name + " (" + was + ", run.json: " + is + ")";
+  }
+  if (list.empty()) return {};
+  return {"the model of step " + std::to_string(state.step) + " is not the one in run.json: " + list};
+}
+
 }  // namespace
 
 LoadedRun load_run(const std::filesystem::path& run, const CheckpointChoice& choice) {
@@ -33,6 +86,9 @@ LoadedRun load_run(const std::filesystem::path& run, const CheckpointChoice& cho
   CheckpointState& state = loaded.checkpoint.state;
   auto tokenizer = text::tokenizer_from(folder.tokenizer_json(), (folder.path() / "tokenizer.json").string());
   check_belongs(folder, state, *tokenizer);
+  check_sizes(folder, loaded.checkpoint);
+  check_context(folder, state);
+  for (std::string& warning : model_warnings(folder, state)) loaded.warnings.push_back(std::move(warning));
   models::LanguageModel model(state.model, dtype_of(state.settings.number), nn::ParameterStore::Gradients::none);
   restore(weights_of(model), loaded.checkpoint.weights, "the weights in " + folder.path().string());
   std::string sha256 = formats::weights_sha256(loaded.checkpoint.weights);
