@@ -51,6 +51,56 @@ std::pair<std::string, std::string> fault_in(std::string_view description, std::
           "write NAME = VALUE, like steps = 300 or norm = \"rms\": texts in quotes, numbers without leading zeros"};
 }
 
+// Steps over the string that begins at `at`: '...', "...", or with three quotes over several lines.
+std::size_t end_of_string(std::string_view text, std::size_t at) {
+  const char quote = text[at];
+  const std::string three(3, quote);
+  const bool over_lines = text.substr(at, 3) == three;
+  at += over_lines ? 3 : 1;
+  for (; at < text.size(); ++at) {
+    if (quote == '"' && text[at] == '\\') {
+      ++at;
+    } else if (over_lines ? text.substr(at, 3) == three : text[at] == quote) {
+      at += over_lines ? 3 : 1;
+      for (int more = 0; over_lines && more < 2 && at < text.size() && text[at] == quote; ++more) ++at;
+      return at;
+    } else if (!over_lines && text[at] == '\n') {
+      return at;
+    }
+  }
+  return text.size();
+}
+
+// The library goes one call deeper for every part of a.dotted.key, without end.
+void refuse_endless_keys(std::string_view text, const std::string& file) {
+  constexpr std::size_t kMostDots = 64;
+  std::size_t dots = 0;
+  std::size_t line = 1;
+  for (std::size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (c == '"' || c == '\'') {
+      const std::size_t end = end_of_string(text, at);
+      line += static_cast<std::size_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(at),
+                                                  text.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
+      at = end;
+      continue;
+    }
+    if (c == '#') {
+      at = std::min(text.find('\n', at), text.size());
+      continue;
+    }
+    if (c == '\n') {
+      ++line;
+      dots = 0;
+    }
+    if (c == '.' && ++dots > kMostDots) {
+      refuse("a name of more than " + std::to_string(kMostDots) + " parts between dots", file,
+             "line " + std::to_string(line), "write NAME = VALUE, like steps = 300; names of settings have no dots");
+    }
+    ++at;
+  }
+}
+
 toml::table parse(std::string_view text, const std::string& file) {
   try {
     return toml::parse(text, std::string_view(file));
@@ -64,6 +114,7 @@ toml::table parse(std::string_view text, const std::string& file) {
 }  // namespace
 
 std::vector<ConfigEntry> parse_config(std::string_view text, const std::string& file) {
+  refuse_endless_keys(text, file);
   const toml::table table = parse(text, file);
   std::vector<std::pair<toml::source_position, ConfigEntry>> found;
   for (const auto& [key, node] : table) {

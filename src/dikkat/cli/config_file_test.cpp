@@ -61,6 +61,23 @@ TEST(ConfigFile, RefusesNestingWithoutEnd) {
   EXPECT_THAT(refusal("steps = " + std::string(100000, '[')), HasSubstr("nested without end"));
 }
 
+TEST(ConfigFile, RefusesNamesWithoutEnd) {
+  std::string dotted;
+  for (int i = 0; i < 250000; ++i) dotted += "a.";
+  const std::string rule = "a name of more than 64 parts between dots (mine.toml: line 2)";
+  EXPECT_THAT(refusal("steps = 3\n" + dotted + "a = 1\n"), HasSubstr(rule));
+  EXPECT_THAT(refusal("steps = 3\n[" + dotted + "a]\n"), HasSubstr(rule));
+  EXPECT_THAT(refusal("# it's\nsteps = {" + dotted + "a = 1}\n"), HasSubstr(rule));
+  // After strings of every kind.
+  EXPECT_THAT(refusal("\nx = {b = \"\\\"\", c = '\\', d = \"\"\"\"x\"\"\"\", e = '''y''''', " + dotted + "a = 1}"), HasSubstr(rule));
+  EXPECT_THAT(refusal("x = \"\"\"\n\"\"\"\n" + dotted + "a = 1\n"), HasSubstr("line 3"));
+}
+
+TEST(ConfigFile, DotsInTextsAndCommentsAreNoKeys) {
+  const std::string dots(100, '.');
+  EXPECT_EQ(parse_config("# " + dots + "\na = \"" + dots + "\"\nb = '" + dots + "'\nc = 1.5\n", "mine.toml").size(), 3U);
+}
+
 TEST(ConfigFile, RefusesTablesAndLists) {
   EXPECT_THAT(refusal("[model]\nwidth = 3\n"), HasSubstr("without tables"));
   EXPECT_THAT(refusal("steps = [1, 2]\n"), HasSubstr("one value"));
