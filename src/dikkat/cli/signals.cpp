@@ -33,7 +33,29 @@ extern "C" void on_signal(int number) {
   errno = saved_errno;
 }
 
+constexpr char kCutShort[] =
+    "dikkat: error: a file was cut shorter while it was read; leave files alone while they are read, then try again\n";
+
+extern "C" void on_bus_error(int number, siginfo_t* information, void*) {
+  if (information->si_code != BUS_ADRERR) {
+    ::signal(number, SIG_DFL);
+    ::raise(number);
+    return;
+  }
+  constexpr int kInputOutput = 4;  // exit_code(ErrorKind::io)
+  static_cast<void>(!::write(STDERR_FILENO, kCutShort, sizeof kCutShort - 1));
+  ::_exit(kInputOutput);
+}
+
 }  // namespace
+
+void explain_cut_files() {
+  struct sigaction action = {};
+  action.sa_sigaction = on_bus_error;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_SIGINFO;
+  ::sigaction(SIGBUS, &action, nullptr);
+}
 
 void ignore_write_signals() {
   ::signal(SIGPIPE, SIG_IGN);
