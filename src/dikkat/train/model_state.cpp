@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dikkat/base/error.h"
+#include "dikkat/base/json.h"
 
 namespace dikkat::train {
 namespace {
@@ -28,7 +29,7 @@ std::vector<std::string> differences(const std::vector<NamedTensor>& into, const
     }
   }
   for (const NamedTensor& given : from) {
-    if (find(into, given.name) == nullptr) found.push_back(given.name + " belongs to no parameter");
+    if (find(into, given.name) == nullptr) found.push_back(label_of(given.name) + " belongs to no parameter");
   }
   return found;
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "dikkat/base/error.h"
+#include "dikkat/base/json.h"
 #include "dikkat/kernels/rows.h"
 
 namespace dikkat::train {
@@ -112,7 +113,7 @@ const Preset& preset_named(std::string_view name) {
   const auto nearest = nearest_name(name, names);
   std::string list = names[0];
   for (std::size_t i = 1; i < names.size(); ++i) list += ", " + names[i];
-  throw Error(ErrorKind::usage, "preset: no preset is called '" + std::string(name) + "'",
+  throw Error(ErrorKind::usage, "preset: no preset is called '" + label_of(name) + "'",
               {.key = "preset", .hint = nearest ? "did you mean " + *nearest + "?" : "choose one of " + list});
 }
 

@@ -114,6 +114,7 @@ TEST(Presets, AMisspeltNameIsRefusedWithTheNearest) {
   EXPECT_EQ(error.place().hint, "did you mean shakespeare?");
   EXPECT_EQ(error_of([] { (void)preset_named("resnet"); }).place().hint,
             "choose one of kucuk, shakespeare-cpu, shakespeare, gpt2");
+  EXPECT_LT(error_of([] { (void)preset_named(std::string(130000, 'n')); }).message().size(), 150U);
 }
 
 // Context 64: four samples a chunk; 16: sixteen; 256 and more: one.
