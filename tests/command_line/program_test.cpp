@@ -284,6 +284,40 @@ TEST_F(Program, ASignalStopsItAfterADurableCheckpoint) {
   }
 }
 
+TEST_F(Program, ASignalWhileTheTextIsReadLeavesNothingAndSaysSo) {
+  const auto stopped = [&](const std::string& options) {
+    return shell("{ cat text.txt; sleep 1; } | $D train - --out r" + options +
+                 " & pid=$!; sleep 0.5; kill -INT $pid; wait $pid");
+  };
+  const Ran said = stopped("");
+  EXPECT_EQ(said.code, 130) << said.err;
+  EXPECT_EQ(said.out, "Stopped while reading the text; nothing was written\n");
+  const Ran json = stopped(" --json");
+  EXPECT_EQ(json.code, 130) << json.err;
+  EXPECT_TRUE(JsonAt(object(json), "")["loss_nats"].is_null());
+  EXPECT_TRUE(JsonAt(object(json), "")["weights_sha256"].is_null());
+  EXPECT_EQ(shell("test -e r").code, 1);
+}
+
+TEST_F(Program, NamesOfFilesSteerNoTerminal) {
+  const std::string name = "k\x1b[31m\xC2\x9B\xE2\x80\xAE.toml";
+  write(name, "steps = 3\n");
+  for (const char* layout : {"", " --json"}) {
+    const Ran ran = shell("$D config show --origin --config '" + name + "'" + layout);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr(".toml: line 1"));
+    for (const char* steering : {"\x1b", "\xC2\x9B", "\xE2\x80\xAE"}) {
+      EXPECT_EQ(ran.out.find(steering), std::string::npos) << layout;
+    }
+  }
+}
+
+TEST_F(Program, ANameTooLongForTheSystemIsAnInputOutputError) {
+  EXPECT_EQ(shell("$D train text.txt --out " + std::string(300, 'n')).code, 4);
+  EXPECT_EQ(shell("$D info " + std::string(300, 'n')).code, 4);
+  EXPECT_EQ(shell("$D eval run/" + std::string(300, 'n')).code, 4);
+}
+
 TEST_F(Program, AReaderThatGoesAwayIsNoError) {
   train_small("run");
   const std::string tail = "; echo $? >code; } | head -c 3 >/dev/null; cat code";

@@ -7,6 +7,7 @@
 #include "dikkat/cli/console.h"
 #include "dikkat/cli/run_settings.h"
 #include "dikkat/cli/suggest.h"
+#include "dikkat/text/utf8.h"
 
 namespace dikkat::cli {
 namespace {
@@ -46,7 +47,7 @@ std::string show_toml(RunSettings& settings, bool origins) {
     if (last_section != section) out += (out.empty() ? "# " : "\n# ") + std::string(section) + "\n";
     last_section = section;
     const std::string line = fmt::format("{} = {}", name, toml_value(value));
-    out += fmt::format("{:<34}# {}\n", line, origins ? settings.origin[name] : help);
+    out += fmt::format("{:<34}# {}\n", line, origins ? text::escaped(settings.origin[name]) : help);
   });
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <new>
 
 #include "dikkat/base/error.h"
@@ -135,6 +136,10 @@ int run_program(const std::string& program, const std::vector<std::string>& word
   } catch (const std::bad_alloc&) {
     return report({ErrorKind::limit, "out of memory", {.hint = "a smaller model, batch or context needs less"}}, json,
                   output);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return report({ErrorKind::io, "cannot look at a file: " + error.code().message(),
+                   {.file = error.path1().string(), .hint = "check the path and its permissions"}},
+                  json, output);
   } catch (const std::exception& error) {
     return report(bug(error.what()), json, output);
   } catch (...) {

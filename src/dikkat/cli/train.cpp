@@ -61,14 +61,19 @@ void set_settings(const Arguments& arguments, train::TrainRequest& request) {
   request.spec = run_settings(arguments, recorded).spec;
 }
 
+// Stopped while the text was read: there is no run to tell of.
+bool never_began(const train::Outcome& outcome) {
+  return outcome.ending == train::Ending::interrupted && outcome.step == 0 && outcome.weights_sha256.empty();
+}
+
 Json as_json(const train::TrainRequest& request, const train::Outcome& outcome) {
   const auto real = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
   return Json::object()
       .set("run", request.run.string())
       .set("step", outcome.step)
-      .set("loss_nats", real(outcome.loss_nats))
+      .set("loss_nats", never_began(outcome) ? Json() : real(outcome.loss_nats))
       .set("validation_loss_nats", outcome.validation_loss_nats ? real(*outcome.validation_loss_nats) : Json())
-      .set("weights_sha256", outcome.weights_sha256);
+      .set("weights_sha256", never_began(outcome) ? Json() : Json(outcome.weights_sha256));
 }
 
 std::string how_it_ended(const train::Outcome& outcome, const TrainingView& view) {
@@ -105,6 +110,7 @@ std::size_t curve_width() {
 
 std::string summary(const train::TrainRequest& request, const train::Outcome& outcome, const TrainingView& view,
                     const std::string& program) {
+  if (never_began(outcome)) return "Stopped while reading the text; nothing was written\n";
   std::string out = drawn(view.curve(), curve_width(), kCurveHeight);
   if (!out.empty())
     out = "Loss in nats a token: * training" + std::string(view.curve().validation.empty() ? "" : ", o validation") +
