@@ -4,6 +4,7 @@
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <utility>
 
 #include "dikkat/base/error.h"
 #include "dikkat/base/json.h"
@@ -40,7 +41,16 @@ void say_error(const Error& error) {
   write_error((colour ? "dikkat: \x1b[1;31merror:\x1b[0m " : "dikkat: error: ") + harmless(line) + "\n");
 }
 
-int report(const Error& error, bool json, Output& output) {
+// No file has a name longer than the system takes; what was given instead is not repeated whole.
+Error shortened(const Error& error) {
+  constexpr std::size_t kLongestPath = 4096;
+  ErrorPlace place = error.place();
+  if (place.file.size() > kLongestPath) place.file = label_of(place.file);
+  return {error.kind(), error.message(), std::move(place)};
+}
+
+int report(const Error& whole, bool json, Output& output) {
+  const Error error = shortened(whole);
   if (json) {
     try {
       output.line(text_of(as_json(error)));
