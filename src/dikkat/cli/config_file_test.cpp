@@ -69,13 +69,15 @@ TEST(ConfigFile, RefusesNamesWithoutEnd) {
   EXPECT_THAT(refusal("steps = 3\n[" + dotted + "a]\n"), HasSubstr(rule));
   EXPECT_THAT(refusal("# it's\nsteps = {" + dotted + "a = 1}\n"), HasSubstr(rule));
   // After strings of every kind.
-  EXPECT_THAT(refusal("\nx = {b = \"\\\"\", c = '\\', d = \"\"\"\"x\"\"\"\", e = '''y''''', " + dotted + "a = 1}"), HasSubstr(rule));
+  EXPECT_THAT(refusal("\nx = {b = \"\\\"\", c = '\\', d = \"\"\"\"x\"\"\"\", e = '''y''''', " + dotted + "a = 1}"),
+              HasSubstr(rule));
   EXPECT_THAT(refusal("x = \"\"\"\n\"\"\"\n" + dotted + "a = 1\n"), HasSubstr("line 3"));
 }
 
 TEST(ConfigFile, DotsInTextsAndCommentsAreNoKeys) {
   const std::string dots(100, '.');
-  EXPECT_EQ(parse_config("# " + dots + "\na = \"" + dots + "\"\nb = '" + dots + "'\nc = 1.5\n", "mine.toml").size(), 3U);
+  EXPECT_EQ(parse_config("# " + dots + "\na = \"" + dots + "\"\nb = '" + dots + "'\nc = 1.5\n", "mine.toml").size(),
+            3U);
 }
 
 TEST(ConfigFile, RefusesTablesAndLists) {

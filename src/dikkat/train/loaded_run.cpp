@@ -50,21 +50,21 @@ void check_sizes(const RunFolder& folder, const Checkpoint& checkpoint) {
   }
 }
 
-// A context that only state.json knows of: no weight needs to bear it out, but the keys and values of it are to be held.
+// A context that only state.json knows of: no weight needs to bear it out, but the keys and values of it are to be
+// held.
 void check_context(const RunFolder& folder, const CheckpointState& state) {
   const models::Config& model = state.model;
   if (model.context == folder.record().model.context) return;
   const auto real = [](std::size_t size) { return static_cast<double>(size); };
-  const double bytes = 16 * real(model.context) * real(model.layers) *
-                       real(model.kv_heads_or_default() * model.head_width_or_default());
+  const double bytes =
+      16 * real(model.context) * real(model.layers) * real(model.kv_heads_or_default() * model.head_width_or_default());
   constexpr double kMost = 0x1.0p62;
   try {
     require_memory({.memory_bytes = static_cast<std::size_t>(std::min(bytes, kMost))});
   } catch (const Error&) {
-    throw Error(ErrorKind::limit, "a context of " + std::to_string(model.context) + " needs more memory than there is",
-                {.file = folder.path().string(),
-                 .key = "context",
-                 .hint = "restore the checkpoint's state.json from a copy"});
+    throw Error(
+        ErrorKind::limit, "a context of " + std::to_string(model.context) + " needs more memory than there is",
+        {.file = folder.path().string(), .key = "context", .hint = "restore the checkpoint's state.json from a copy"});
   }
 }
 

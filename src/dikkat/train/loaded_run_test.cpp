@@ -10,10 +10,10 @@
 namespace dikkat::train {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using dikkat::testing::error_of;
 using dikkat::testing::TemporaryFolder;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // A run of the byte tokenizer whose one checkpoint says `tampered` of a model of one layer.
 template <class Tamper>

@@ -78,8 +78,8 @@ bool holds_only(const fs::path& folder, std::span<const std::string_view> names)
   std::error_code code;
   const bool empty = fs::is_empty(folder, code);  // and can be listed
   return !code && empty == entries.empty() && std::all_of(entries.begin(), entries.end(), [&](const fs::path& entry) {
-           return is_our(What::file, entry) && is_one_of(entry.filename().string(), names);
-         });
+    return is_our(What::file, entry) && is_one_of(entry.filename().string(), names);
+  });
 }
 
 bool is_marked(const fs::path& folder) {
@@ -91,7 +91,8 @@ bool is_marked(const fs::path& folder) {
   }
 }
 
-// Of a run that was being made. A crash between making the folder and marking it leaves nothing, or a piece of the mark.
+// Of a run that was being made. A crash between making the folder and marking it leaves nothing, or a piece of the
+// mark.
 bool is_unfinished_run(const fs::path& folder) {
   constexpr std::array<std::string_view, 1> kOnlyMark{kMark};
   return is_our(What::folder, folder) && (is_marked(folder) || holds_only(folder, kOnlyMark));
