@@ -111,15 +111,17 @@ int run(const Arguments& arguments) {
   const double median = milliseconds[milliseconds.size() / 2];
   const double tokens_per_s = 1e3 * static_cast<double>(preset.settings.batch * config.context) / median;
   if (arguments.json) {
-    fmt::print("{{\"preset\":\"{}\",\"threads\":{},\"parameters\":{},\"steps\":{},\"ms_per_step\":{:.5f},"
-               "\"ms_per_step_least\":{:.5f},\"tokens_per_s\":{:.1f},\"activation_bytes\":{}}}\n",
-               preset.name, arguments.threads, model.parameters().count(), milliseconds.size(), median,
-               milliseconds.front(), tokens_per_s, stepper.activation_bytes());
+    fmt::print(
+        "{{\"preset\":\"{}\",\"threads\":{},\"parameters\":{},\"steps\":{},\"ms_per_step\":{:.5f},"
+        "\"ms_per_step_least\":{:.5f},\"tokens_per_s\":{:.1f},\"activation_bytes\":{}}}\n",
+        preset.name, arguments.threads, model.parameters().count(), milliseconds.size(), median, milliseconds.front(),
+        tokens_per_s, stepper.activation_bytes());
   } else {
-    fmt::print("{}: {} parameters, {} threads, {:.4f} ms a step (median of {}, least {:.4f}), {:.0f} tokens/s, "
-               "{:.1f} MiB of activations\n",
-               preset.name, model.parameters().count(), arguments.threads, median, milliseconds.size(),
-               milliseconds.front(), tokens_per_s, static_cast<double>(stepper.activation_bytes()) / (1U << 20U));
+    fmt::print(
+        "{}: {} parameters, {} threads, {:.4f} ms a step (median of {}, least {:.4f}), {:.0f} tokens/s, "
+        "{:.1f} MiB of activations\n",
+        preset.name, model.parameters().count(), arguments.threads, median, milliseconds.size(), milliseconds.front(),
+        tokens_per_s, static_cast<double>(stepper.activation_bytes()) / (1U << 20U));
   }
   return std::fflush(stdout) == 0 ? 0 : 4;
 }

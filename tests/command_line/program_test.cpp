@@ -316,7 +316,8 @@ TEST_F(Program, ANameTooLongForTheSystemIsAnInputOutputError) {
   EXPECT_EQ(shell("$D train text.txt --out " + std::string(300, 'n')).code, 4);
   EXPECT_EQ(shell("$D info " + std::string(300, 'n')).code, 4);
   EXPECT_EQ(shell("$D eval run/" + std::string(300, 'n')).code, 4);
-  for (const char* command : {"$D info ", "$D train text.txt --out r --config ", "$D info --json ", "$D train --out r "}) {
+  for (const char* command :
+       {"$D info ", "$D train text.txt --out r --config ", "$D info --json ", "$D train --out r "}) {
     const Ran ran = shell(command + std::string(100000, 'n'));
     EXPECT_EQ(ran.code, 4);
     EXPECT_LT(ran.err.size() + ran.out.size(), 400U) << "the name is cut";

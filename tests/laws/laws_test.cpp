@@ -13,10 +13,10 @@
 namespace dikkat {
 namespace {
 
+using testing::content_of;
 using testing::Finished;
 using testing::Running;
 using testing::TemporaryFolder;
-using testing::content_of;
 
 const char* const kText = DIKKAT_SOURCE_DIR "/data/atasozleri.txt";
 
@@ -90,7 +90,8 @@ TEST_F(Laws, EvaluatingOftenOrNeverTrainsTheSameWeights) {
 
 TEST_F(Laws, PlainKernelsTrainTheSameWeights) {
   const std::string n = steps(3, 20);
-  const std::vector<std::string> base = {"--preset", "shakespeare-cpu", "--steps", n, "--warmup", "2", "--eval-every", "0"};
+  const std::vector<std::string> base = {"--preset", "shakespeare-cpu", "--steps", n, "--warmup",
+                                         "2",        "--eval-every",    "0"};
   const auto with = [&](const char* bodies) {
     std::vector<std::string> words = base;
     words.insert(words.end(), {"--kernels", bodies});
@@ -107,13 +108,14 @@ TEST_F(Laws, PlainKernelsTrainTheSameWeights) {
 }
 
 TEST_F(Laws, StoppedThreeTimesAndResumedTrainsTheSameWeights) {
-  const std::vector<std::string> settings = {"--preset", "shakespeare-cpu", "--steps", steps(40, 400), "--warmup", "10",
-                                             "--dropout", "0.1", "--eval-every", "10"};
+  const std::vector<std::string> settings = {"--preset", "shakespeare-cpu", "--steps", steps(40, 400), "--warmup",
+                                             "10",       "--dropout",       "0.1",     "--eval-every", "10"};
   const Finished straight = train("straight", settings);
   ASSERT_EQ(straight.code, 0) << straight.err;
 
   std::mt19937 draw(20261130);
-  std::vector<std::string> words = {"train", kText, "--out", (folder_ / "stopped").string(), "--json", "--threads", "2"};
+  std::vector<std::string> words = {"train",  kText,       "--out", (folder_ / "stopped").string(),
+                                    "--json", "--threads", "2"};
   words.insert(words.end(), settings.begin(), settings.end());
   int stops = 0;
   Finished last;
@@ -126,7 +128,8 @@ TEST_F(Laws, StoppedThreeTimesAndResumedTrainsTheSameWeights) {
     last = process.wait();
     if (last.code == 143) ++stops;
     if (!std::filesystem::exists(folder_ / "stopped")) continue;  // stopped before there was a run
-    words = {"train", "--out", (folder_ / "stopped").string(), "--resume", "--json", "--threads", std::to_string(1 + round)};
+    words = {"train",  "--out",     (folder_ / "stopped").string(), "--resume",
+             "--json", "--threads", std::to_string(1 + round)};
   }
   ASSERT_EQ(last.code, 0) << last.err;
   EXPECT_GE(stops, 1);
@@ -135,7 +138,8 @@ TEST_F(Laws, StoppedThreeTimesAndResumedTrainsTheSameWeights) {
 }
 
 TEST_F(Laws, KilledAtAnyInstantItResumesToTheSameWeights) {
-  const std::vector<std::string> settings = {"--preset", "kucuk", "--steps", "300", "--save-every", "5", "--eval-every", "50"};
+  const std::vector<std::string> settings = {"--preset",     "kucuk", "--steps",      "300",
+                                             "--save-every", "5",     "--eval-every", "50"};
   const auto begin = std::chrono::steady_clock::now();
   const Finished straight = train("straight", settings);
   const auto whole = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);

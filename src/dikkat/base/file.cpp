@@ -24,25 +24,17 @@ constexpr std::size_t kReadStep = std::size_t{1} << 20U;
 
 std::string remedy_for(int code) {
   switch (code) {
-    case ENOENT:
-      return "check the path";
+    case ENOENT: return "check the path";
     case EACCES:
-    case EPERM:
-      return "check the permissions of the file and its folders";
+    case EPERM: return "check the permissions of the file and its folders";
     case ENOSPC:
-    case EDQUOT:
-      return "free space or choose another disk";
-    case EFBIG:
-      return "raise the limit on file sizes (ulimit -f)";
-    case EROFS:
-      return "choose a folder that can be written";
-    case EEXIST:
-      return "remove it or choose another name";
+    case EDQUOT: return "free space or choose another disk";
+    case EFBIG: return "raise the limit on file sizes (ulimit -f)";
+    case EROFS: return "choose a folder that can be written";
+    case EEXIST: return "remove it or choose another name";
     case EMFILE:
-    case ENFILE:
-      return "raise the limit on open files (ulimit -n)";
-    default:
-      return "";
+    case ENFILE: return "raise the limit on open files (ulimit -n)";
+    default: return "";
   }
 }
 

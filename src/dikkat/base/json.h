@@ -118,7 +118,8 @@ struct JsonLimits {
   std::size_t origin = 0;                       // of the text in its file, added to offsets
 };
 
-// Receives a document in order, without building it. `offset`: the byte in the file just past what was read. Throw to stop.
+// Receives a document in order, without building it. `offset`: the byte in the file just past what was read. Throw to
+// stop.
 class JsonHandler {
  public:
   virtual ~JsonHandler() = default;

@@ -75,8 +75,8 @@ std::string reason_of(const nlohmann::json::exception& error) {
   return "not valid JSON: " + std::string(fault_in(message));
 }
 
-// Where a run of bytes outside strings (a number, a literal, blanks) grows past any sense: the library would keep a copy
-// of it. Blanks at the end are dropped by the caller.
+// Where a run of bytes outside strings (a number, a literal, blanks) grows past any sense: the library would keep a
+// copy of it. Blanks at the end are dropped by the caller.
 std::size_t overlong_run(std::string_view text) {
   constexpr std::size_t kLongestRun = std::size_t{1} << 20U;
   bool in_string = false;

@@ -12,8 +12,8 @@ namespace dikkat {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using testing::error_of;
+using ::testing::HasSubstr;
 
 enum class Colour : std::uint8_t { red, blue };
 
@@ -85,24 +85,29 @@ TEST(Json, BytesThatAreNotUtf8AreWrittenAsReplacement) {
 
 TEST(Json, WhatSteersATerminalIsEscaped) {
   std::string out;
-  append_json_string("\x7F\xC2\x80\xC2\x9F\xC2\xA0\xE2\x80\xA9\xE2\x80\xAA\xE2\x80\xAE\xE2\x80\xAF\xE2\x81\xA6\xE2\x81\xA9\xE2\x81\xAA", out);
-  EXPECT_EQ(out,
-            "\"\\u007f\\u0080\\u009f\xC2\xA0\xE2\x80\xA9\\u202a\\u202e\xE2\x80\xAF\\u2066\\u2069\xE2\x81\xAA\"");
+  append_json_string(
+      "\x7F\xC2\x80\xC2\x9F\xC2\xA0\xE2\x80\xA9\xE2\x80\xAA\xE2\x80\xAE\xE2\x80\xAF\xE2\x81\xA6\xE2\x81\xA9\xE2\x81"
+      "\xAA",
+      out);
+  EXPECT_EQ(out, "\"\\u007f\\u0080\\u009f\xC2\xA0\xE2\x80\xA9\\u202a\\u202e\xE2\x80\xAF\\u2066\\u2069\xE2\x81\xAA\"");
   EXPECT_EQ(text_of(parsed(out)), out);
   EXPECT_EQ(label_of("a\xE2\x80\xAE"), "a\\xe2\\x80\\xae");
 }
 
 TEST(Json, KnowsUtf8) {
   EXPECT_TRUE(is_utf8("a\xC5\x9F\xE2\x82\xAC\xF0\x9F\x98\x80\xED\x9F\xBF\xF4\x8F\xBF\xBF"));
-  for (const std::string_view broken : {"\x80", "\xC0\x80", "\xC1\xBF", "\xC5", "\xE0\x9F\xBF", "\xED\xA0\x80",
-                                        "\xE2\x82", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF"}) {
+  for (const std::string_view broken :
+       {"\x80", "\xC0\x80", "\xC1\xBF", "\xC5", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xE2\x82", "\xF0\x8F\xBF\xBF",
+        "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF"}) {
     EXPECT_FALSE(is_utf8(broken));
   }
 }
 
 TEST(Json, LabelsAreShortAndHarmless) {
   EXPECT_EQ(label_of("blocks.0\x1b[31m\n\xFFş"), "blocks.0\\x1b[31m\\x0a\\xffş");
-  EXPECT_EQ(label_of("\xC2\x9B" "2J"), "\\xc2\\x9b2J");
+  EXPECT_EQ(label_of("\xC2\x9B"
+                     "2J"),
+            "\\xc2\\x9b2J");
   EXPECT_EQ(label_of(std::string(1000, 'a')), std::string(80, 'a') + "...");
 }
 
@@ -197,7 +202,8 @@ TEST(JsonReader, MessagesDoNotQuoteTheFile) {
 }
 
 TEST(JsonAt, CountsAreExact) {
-  const Json json = parsed(R"({"one":1,"real":1.0,"power":1e3,"minus":-1,"zero":-0,"text":"1","big":18446744073709551616})");
+  const Json json =
+      parsed(R"({"one":1,"real":1.0,"power":1e3,"minus":-1,"zero":-0,"text":"1","big":18446744073709551616})");
   const JsonAt root(json, "f.json");
   EXPECT_EQ(root["one"].count(), 1U);
   for (const char* key : {"real", "power", "minus", "zero", "text", "big"}) {
@@ -249,7 +255,8 @@ TEST(JsonFields, DifferencesNameBothSides) {
   const Example ours{.layers = 7, .colour = Colour::blue};
   const auto differing = differences(ours, Example{});
   ASSERT_EQ(differing.size(), 2U);
-  EXPECT_THAT((std::vector{differing[0].name, differing[0].ours, differing[0].theirs}), ElementsAre("layers", "7", "4"));
+  EXPECT_THAT((std::vector{differing[0].name, differing[0].ours, differing[0].theirs}),
+              ElementsAre("layers", "7", "4"));
   EXPECT_THAT((std::vector{differing[1].name, differing[1].ours, differing[1].theirs}),
               ElementsAre("colour", "\"blue\"", "\"red\""));
   EXPECT_TRUE(differences(ours, ours).empty());

@@ -14,12 +14,9 @@ namespace {
 
 std::string_view name_of(generate::FinishReason reason) {
   switch (reason) {
-    case generate::FinishReason::length:
-      return "length";
-    case generate::FinishReason::stop:
-      return "stop";
-    case generate::FinishReason::interrupted:
-      return "interrupted";
+    case generate::FinishReason::length: return "length";
+    case generate::FinishReason::stop: return "stop";
+    case generate::FinishReason::interrupted: return "interrupted";
   }
   return "";
 }

@@ -147,7 +147,8 @@ int run_program(const std::string& program, const std::vector<std::string>& word
     return report({ErrorKind::limit, "out of memory", {.hint = "a smaller model, batch or context needs less"}}, json,
                   output);
   } catch (const std::filesystem::filesystem_error& error) {
-    return report({ErrorKind::io, "cannot look at a file: " + error.code().message(),
+    return report({ErrorKind::io,
+                   "cannot look at a file: " + error.code().message(),
                    {.file = error.path1().string(), .hint = "check the path and its permissions"}},
                   json, output);
   } catch (const std::exception& error) {

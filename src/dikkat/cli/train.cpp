@@ -84,8 +84,7 @@ std::string how_it_ended(const train::Outcome& outcome, const TrainingView& view
                          outcome.step);
     case train::Ending::early_stop:
       return fmt::format("Stopped early at step {}: the validation loss no longer fell", outcome.step);
-    case train::Ending::interrupted:
-      return fmt::format("Stopped at step {}; the checkpoint is safe", outcome.step);
+    case train::Ending::interrupted: return fmt::format("Stopped at step {}; the checkpoint is safe", outcome.step);
   }
   return {};
 }

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "dikkat/base/testing.h"
 #include "dikkat/base/allocations_testing.h"
+#include "dikkat/base/testing.h"
 
 namespace dikkat::data {
 namespace {

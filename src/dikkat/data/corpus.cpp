@@ -117,12 +117,9 @@ std::string Texts::fingerprint() const {
 std::span<const text::Token> Corpus::part(Split split) const {
   const std::span<const text::Token> all(tokens);
   switch (split) {
-    case Split::train:
-      return all.first(train_count);
-    case Split::validation:
-      return all.subspan(train_count);
-    case Split::all:
-      break;
+    case Split::train: return all.first(train_count);
+    case Split::validation: return all.subspan(train_count);
+    case Split::all: break;
   }
   return all;
 }

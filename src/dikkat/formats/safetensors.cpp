@@ -17,10 +17,10 @@ constexpr std::size_t kPrefixBytes = 8;
 
 // Bits of one element.
 constexpr std::array<std::pair<std::string_view, std::size_t>, 22> kDtypes{
-    {{"BOOL", 8},   {"F4", 4},          {"F6_E2M3", 6},     {"F6_E3M2", 6},     {"U8", 8},   {"I8", 8},
-     {"F8_E5M2", 8}, {"F8_E4M3", 8},     {"F8_E8M0", 8},     {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"I16", 16},
-     {"U16", 16},   {"F16", 16},        {"BF16", 16},       {"I32", 32},        {"U32", 32}, {"F32", 32},
-     {"C64", 64},   {"F64", 64},        {"I64", 64},        {"U64", 64}}};
+    {{"BOOL", 8},    {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6},     {"U8", 8},          {"I8", 8},
+     {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"I16", 16},
+     {"U16", 16},    {"F16", 16},    {"BF16", 16},   {"I32", 32},        {"U32", 32},        {"F32", 32},
+     {"C64", 64},    {"F64", 64},    {"I64", 64},    {"U64", 64}}};
 
 std::optional<std::uint64_t> times(std::uint64_t a, std::uint64_t b) {
   std::uint64_t product = 0;
@@ -154,9 +154,9 @@ class HeaderReader final : public JsonHandler {
 
   void take_dtype(const Json& value, std::size_t offset) {
     const auto* name = value.as<std::string>();
-    const auto known = name == nullptr ? kDtypes.end() : std::find_if(kDtypes.begin(), kDtypes.end(), [&](const auto& d) {
-      return d.first == *name;
-    });
+    const auto known =
+        name == nullptr ? kDtypes.end()
+                        : std::find_if(kDtypes.begin(), kDtypes.end(), [&](const auto& d) { return d.first == *name; });
     if (known == kDtypes.end()) refuse("unknown dtype" + (name == nullptr ? "" : " '" + label_of(*name) + "'"), offset);
     current_.dtype = known->first;
     current_.bits = known->second;
@@ -296,8 +296,8 @@ SafetensorsFile::SafetensorsFile(MappedFile mapped, std::string file)
 
 Tensor SafetensorsFile::read(std::string_view name) const {
   const auto& list = header_.tensors;
-  const auto found =
-      std::lower_bound(list.begin(), list.end(), name, [](const StoredTensor& t, std::string_view n) { return t.name < n; });
+  const auto found = std::lower_bound(list.begin(), list.end(), name,
+                                      [](const StoredTensor& t, std::string_view n) { return t.name < n; });
   if (found == list.end() || found->name != name) {
     throw Error(ErrorKind::incompatible, "no tensor '" + label_of(name) + "'", {.file = file_});
   }

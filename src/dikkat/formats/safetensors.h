@@ -20,15 +20,16 @@
 
 namespace dikkat::formats {
 
-// Wider dtypes first, then by name; header padded with blanks to a multiple of 8, "__metadata__": {"format": "pt"}. So the
-// data is aligned and equal input gives equal bytes. Error{internal} for a name that is empty, doubled, not UTF-8 or
+// Wider dtypes first, then by name; header padded with blanks to a multiple of 8, "__metadata__": {"format": "pt"}. So
+// the data is aligned and equal input gives equal bytes. Error{internal} for a name that is empty, doubled, not UTF-8
+// or
 // "__metadata__".
 void write_safetensors(std::span<const NamedTensor> tensors, const Sink& sink);
 
 struct StoredTensor {
   std::string name;
-  std::string_view dtype;   // the format's name: "BOOL", "BF16", "F32", ...
-  std::size_t bits = 0;     // of one element
+  std::string_view dtype;  // the format's name: "BOOL", "BF16", "F32", ...
+  std::size_t bits = 0;    // of one element
   Shape shape;
   std::uint64_t begin = 0;  // bytes [begin, end) of the data
   std::uint64_t end = 0;

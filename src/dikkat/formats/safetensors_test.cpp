@@ -12,9 +12,9 @@
 namespace dikkat::formats {
 namespace {
 
-using ::testing::HasSubstr;
 using dikkat::testing::error_of;
 using dikkat::testing::TemporaryFolder;
+using ::testing::HasSubstr;
 
 NamedTensor floats(std::string name, const Shape& shape, const std::vector<float>& values) {
   return {std::move(name), Tensor::of<float>(shape, values)};
@@ -95,7 +95,9 @@ TEST(Safetensors, RefusesToWriteAmbiguousNames) {
   for (const char* name : {"", "__metadata__", "\xFF"}) {
     EXPECT_EQ(error_of([&] { static_cast<void>(written({floats(name, {1}, {1})})); }).kind(), ErrorKind::internal);
   }
-  EXPECT_THAT(error_of([&] { static_cast<void>(written({floats("a", {1}, {1}), floats("a", {1}, {1})})); }).message(),
+  EXPECT_THAT(error_of([&] {
+                static_cast<void>(written({floats("a", {1}, {1}), floats("a", {1}, {1})}));
+              }).message(),
               HasSubstr("two tensors named 'a'"));
 }
 
@@ -104,7 +106,8 @@ TEST(Safetensors, AcceptsWhatTheFormatAllows) {
   EXPECT_TRUE(header_in(file_of(R"({"__metadata__":{"any":"text","b":""}}   )")).tensors.empty());
   const auto any_order = header_in(file_of(R"({"a":{"shape":[1],"data_offsets":[8,12],"dtype":"F32"},)"
                                            R"("empty":{"dtype":"F32","shape":[7,0],"data_offsets":[8,8]},)"
-                                           R"("b":{"data_offsets":[0,8],"dtype":"F4","shape":[4,4]}})", 12));
+                                           R"("b":{"data_offsets":[0,8],"dtype":"F4","shape":[4,4]}})",
+                                           12));
   ASSERT_EQ(any_order.tensors.size(), 3U);
   EXPECT_EQ(any_order.tensors[0].name, "a");
   EXPECT_EQ(any_order.tensors[1].dtype, "F4");
@@ -196,8 +199,8 @@ std::vector<Hostile> hostile_files() {
       {"overlap", two("[0,4]", "[2,6]", 8), "overlaps"},
       {"same bytes", two("[0,4]", "[0,4]", 4), "overlaps"},
       {"same bytes with room", two("[0,4]", "[0,4]", 8), "overlaps"},
-      {"empty one inside another",
-       file_of("{\"a\":" + good + ",\"b\":" + entry("F32", "[0]", "[2,2]") + "}", 4), "overlaps"},
+      {"empty one inside another", file_of("{\"a\":" + good + ",\"b\":" + entry("F32", "[0]", "[2,2]") + "}", 4),
+       "overlaps"},
       {"trailing bytes", one("F32", "[1]", "[0,4]", 5), "1 bytes after"},
       {"data without tensors", file_of("{}", 1), "1 bytes after"},
       // 6: shapes

@@ -12,8 +12,8 @@
 namespace dikkat::formats {
 namespace {
 
-using ::testing::HasSubstr;
 using dikkat::testing::error_of;
+using ::testing::HasSubstr;
 
 std::string written(const std::vector<NamedTensor>& tensors) {
   std::string text;
@@ -37,7 +37,8 @@ TEST(TextWeights, EveryFiniteFloatComesBackToTheBit) {
     if (std::isfinite(value)) values.push_back(value);
   }
   const Shape shape{values.size()};
-  const auto back = read_text_weights(written({{"w", Tensor::of<float>(shape, values)}}), std::vector{shape}, DType::f32, "f");
+  const auto back =
+      read_text_weights(written({{"w", Tensor::of<float>(shape, values)}}), std::vector{shape}, DType::f32, "f");
   EXPECT_EQ(std::memcmp(back[0].raw(), values.data(), values.size() * sizeof(float)), 0);
 }
 

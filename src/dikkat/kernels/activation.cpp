@@ -93,10 +93,10 @@ void activation_backward(const Executor& executor, Activation activation, const 
   });
 }
 
-#define DIKKAT_INSTANTIATE(T)                                                                                   \
-  template void activation_forward(const Executor&, Activation, const T*, T*, std::size_t, std::size_t);        \
-  template void activation_backward(const Executor&, Activation, const T*, const T*, T*, std::size_t,           \
-                                    std::size_t, Store);
+#define DIKKAT_INSTANTIATE(T)                                                                                      \
+  template void activation_forward(const Executor&, Activation, const T*, T*, std::size_t, std::size_t);           \
+  template void activation_backward(const Executor&, Activation, const T*, const T*, T*, std::size_t, std::size_t, \
+                                    Store);
 DIKKAT_INSTANTIATE(float)
 DIKKAT_INSTANTIATE(double)
 #undef DIKKAT_INSTANTIATE

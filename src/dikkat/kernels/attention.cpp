@@ -151,8 +151,10 @@ void attention_pattern(const Executor& executor, const AttentionShape& shape, He
   check_pattern(shape, pattern.size(), keys);
   witness(
       executor, "attention_pattern", {memory(pattern.data(), pattern.size())},
-      [&] { DIKKAT_BODY(executor, attention_pattern_plain<T>)
-            (shape, q, k, pattern.data(), keys); },
+      [&] {
+        DIKKAT_BODY(executor, attention_pattern_plain<T>)
+        (shape, q, k, pattern.data(), keys);
+      },
       [&] {
         for_each_slice<T>(executor, shape, [&](auto b, auto h, auto first, auto last, T* scratch) {
           DIKKAT_BODY(executor, attention_pattern_fast<T>)
@@ -168,8 +170,10 @@ void attention_mix(const Executor& executor, const AttentionShape& shape, std::s
   check_pattern(shape, pattern.size(), keys);
   witness(
       executor, "attention_mix", {memory_of(out, shape.rows->count(), shape.heads * shape.width)},
-      [&] { DIKKAT_BODY(executor, attention_mix_plain<T>)
-            (shape, pattern.data(), keys, v, out); },
+      [&] {
+        DIKKAT_BODY(executor, attention_mix_plain<T>)
+        (shape, pattern.data(), keys, v, out);
+      },
       [&] {
         for_each_slice<T>(executor, shape, [&](auto b, auto h, auto first, auto last, T* scratch) {
           DIKKAT_BODY(executor, attention_mix_fast<T>)

@@ -86,10 +86,10 @@ void attention_backward(const Executor& executor, const AttentionShape& shape, c
 template <class T>
 void attention_pattern(const Executor& executor, const AttentionShape& shape, Heads<const T> q, Heads<const T> k,
                        std::span<T> pattern, std::size_t keys);
-// out from a given pattern (perhaps edited): fma chain over ascending visible keys of pattern * v, dropout applied as in
-// the forward pass. With the pattern of attention_pattern it equals attention_forward to the bit.
+// out from a given pattern (perhaps edited): fma chain over ascending visible keys of pattern * v, dropout applied as
+// in the forward pass. With the pattern of attention_pattern it equals attention_forward to the bit.
 template <class T>
-void attention_mix(const Executor& executor, const AttentionShape& shape, std::span<const T> pattern,
-                   std::size_t keys, Heads<const T> v, Heads<T> out);
+void attention_mix(const Executor& executor, const AttentionShape& shape, std::span<const T> pattern, std::size_t keys,
+                   Heads<const T> v, Heads<T> out);
 
 }  // namespace dikkat::kernels

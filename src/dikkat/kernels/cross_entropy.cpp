@@ -60,10 +60,10 @@ void cross_entropy_backward(const Executor& executor, const T* logits, const std
       });
 }
 
-#define DIKKAT_INSTANTIATE(T)                                                                                     \
-  template void cross_entropy_forward(const Executor&, const T*, const std::int32_t*, T*, T*, T*, std::size_t,    \
-                                      std::size_t);                                                               \
-  template void cross_entropy_backward(const Executor&, const T*, const std::int32_t*, const T*, const T*, T*,    \
+#define DIKKAT_INSTANTIATE(T)                                                                                  \
+  template void cross_entropy_forward(const Executor&, const T*, const std::int32_t*, T*, T*, T*, std::size_t, \
+                                      std::size_t);                                                            \
+  template void cross_entropy_backward(const Executor&, const T*, const std::int32_t*, const T*, const T*, T*, \
                                        std::size_t, std::size_t, double);
 DIKKAT_INSTANTIATE(float)
 DIKKAT_INSTANTIATE(double)

@@ -16,7 +16,8 @@ inline constexpr std::int32_t kNoTarget = -1;  // the row has no loss and no gra
 template <class T>
 void cross_entropy_forward(const Executor& executor, const T* logits, const std::int32_t* targets, T* losses, T* max,
                            T* sum, std::size_t rows, std::size_t vocabulary);
-// d_logits (R,V) assigned; may be the memory of logits. scale = 1 / (number of valid targets of the step), rounded to T.
+// d_logits (R,V) assigned; may be the memory of logits. scale = 1 / (number of valid targets of the step), rounded to
+// T.
 template <class T>
 void cross_entropy_backward(const Executor& executor, const T* logits, const std::int32_t* targets, const T* max,
                             const T* sum, T* d_logits, std::size_t rows, std::size_t vocabulary, double scale);

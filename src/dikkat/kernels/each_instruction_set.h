@@ -23,6 +23,5 @@
 #define HWY_DISABLED_TARGETS (~(HWY_SCALAR | HWY_EMU128 | HWY_AVX2 | HWY_AVX3))
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 
-#define DIKKAT_BODY(executor, ...)                                                        \
-  ((executor).instructions == ::dikkat::kernels::InstructionSet::avx512 ? &N_AVX3::__VA_ARGS__ \
-                                                                        : &N_AVX2::__VA_ARGS__)
+#define DIKKAT_BODY(executor, ...) \
+  ((executor).instructions == ::dikkat::kernels::InstructionSet::avx512 ? &N_AVX3::__VA_ARGS__ : &N_AVX2::__VA_ARGS__)

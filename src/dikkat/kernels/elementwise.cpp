@@ -19,7 +19,8 @@ constexpr std::size_t kColumnsPerPart = 64;
 template <class T>
 void add(const Executor& executor, const T* a, const T* b, T* out, std::size_t n) {
   witness(
-      executor, "add", {memory(out, n)}, [&] { DIKKAT_BODY(executor, add_plain<T>)(a, b, out, n); },
+      executor, "add", {memory(out, n)}, [&] { DIKKAT_BODY(executor, add_plain<T>)
+                                               (a, b, out, n); },
       [&] {
         executor.pool.run((n + kElementsPerPart - 1) / kElementsPerPart, [&](std::size_t part, unsigned) {
           const std::size_t i = part * kElementsPerPart;
@@ -31,8 +32,10 @@ void add(const Executor& executor, const T* a, const T* b, T* out, std::size_t n
 template <class T>
 void scale(const Executor& executor, T* x, std::size_t n, double factor) {
   witness(
-      executor, "scale", {memory(x, n)}, [&] { DIKKAT_BODY(executor, scale_plain<T>)(x, n, factor); },
-      [&] { DIKKAT_BODY(executor, scale_fast<T>)(x, n, factor); });
+      executor, "scale", {memory(x, n)}, [&] { DIKKAT_BODY(executor, scale_plain<T>)
+                                               (x, n, factor); },
+      [&] { DIKKAT_BODY(executor, scale_fast<T>)
+            (x, n, factor); });
 }
 
 template <class T>
@@ -40,7 +43,8 @@ void column_sums(const Executor& executor, const T* dy, std::span<const std::siz
                  std::size_t columns) {
   witness(
       executor, "column_sums", {memory(d_bias, columns)},
-      [&] { DIKKAT_BODY(executor, column_sums_plain<T>)(dy, chunks, d_bias, columns, 0, columns); },
+      [&] { DIKKAT_BODY(executor, column_sums_plain<T>)
+            (dy, chunks, d_bias, columns, 0, columns); },
       [&] {
         executor.pool.run((columns + kColumnsPerPart - 1) / kColumnsPerPart, [&](std::size_t part, unsigned) {
           const std::size_t first = part * kColumnsPerPart;
@@ -69,11 +73,11 @@ double sum_of_squares(const Executor& executor, const T* x, std::size_t n) {
   return total;
 }
 
-#define DIKKAT_INSTANTIATE(T)                                                                               \
-  template void add(const Executor&, const T*, const T*, T*, std::size_t);                                  \
-  template void scale(const Executor&, T*, std::size_t, double);                                            \
-  template void column_sums(const Executor&, const T*, std::span<const std::size_t>, T*, std::size_t);      \
-  template double sum(const Executor&, const T*, std::size_t);                                              \
+#define DIKKAT_INSTANTIATE(T)                                                                          \
+  template void add(const Executor&, const T*, const T*, T*, std::size_t);                             \
+  template void scale(const Executor&, T*, std::size_t, double);                                       \
+  template void column_sums(const Executor&, const T*, std::span<const std::size_t>, T*, std::size_t); \
+  template double sum(const Executor&, const T*, std::size_t);                                         \
   template double sum_of_squares(const Executor&, const T*, std::size_t);
 DIKKAT_INSTANTIATE(float)
 DIKKAT_INSTANTIATE(double)

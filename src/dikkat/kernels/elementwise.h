@@ -1,5 +1,6 @@
 // Sums and small sweeps that the differentiable operations need.
-//   tree16: 16 partial sums by index modulo 16, then partial i += partial i+8, then +4, +2, +1: the law for every row sum.
+//   tree16: 16 partial sums by index modulo 16, then partial i += partial i+8, then +4, +2, +1: the law for every row
+//   sum.
 #pragma once
 
 #include <cstddef>

@@ -58,27 +58,40 @@ void expect_within(const Range<T>& range, std::size_t count, std::uint64_t seed)
 }
 
 TEST(Maths, FloatErrorsAreBounded) {
-  static constexpr Range<float> kRanges[] = {
-      {Function::exponential, -87.0F, 88.7F, 1.5}, {Function::exponential, -103.9F, -87.0F, 1.5},
-      {Function::exponential, -0.5F, 0.5F, 1.5},   {Function::logarithm, 1e-45F, 1e-37F, 1.5},
-      {Function::logarithm, 0.5F, 2.0F, 1.5},      {Function::logarithm, 0.0F, 1e38F, 1.5},
-      {Function::hyperbolic_tangent, -1.0F, 1.0F, 2}, {Function::hyperbolic_tangent, -10.0F, 10.0F, 2},
-      {Function::error_function, -1.2F, 1.2F, 3},  {Function::error_function, 1.0F, 5.0F, 3},
-      {Function::sine, -3.2F, 3.2F, 2},            {Function::cosine, -3.2F, 3.2F, 2},
-      {Function::sine, -1e5F, 1e5F, 2},            {Function::cosine, -1e5F, 1e5F, 2}};
+  static constexpr Range<float> kRanges[] = {{Function::exponential, -87.0F, 88.7F, 1.5},
+                                             {Function::exponential, -103.9F, -87.0F, 1.5},
+                                             {Function::exponential, -0.5F, 0.5F, 1.5},
+                                             {Function::logarithm, 1e-45F, 1e-37F, 1.5},
+                                             {Function::logarithm, 0.5F, 2.0F, 1.5},
+                                             {Function::logarithm, 0.0F, 1e38F, 1.5},
+                                             {Function::hyperbolic_tangent, -1.0F, 1.0F, 2},
+                                             {Function::hyperbolic_tangent, -10.0F, 10.0F, 2},
+                                             {Function::error_function, -1.2F, 1.2F, 3},
+                                             {Function::error_function, 1.0F, 5.0F, 3},
+                                             {Function::sine, -3.2F, 3.2F, 2},
+                                             {Function::cosine, -3.2F, 3.2F, 2},
+                                             {Function::sine, -1e5F, 1e5F, 2},
+                                             {Function::cosine, -1e5F, 1e5F, 2}};
   for (const auto& range : kRanges) expect_within(range, testing::random_cases(2000) * 250, 1);
 }
 
 TEST(Maths, DoubleErrorsAreBounded) {
-  static constexpr Range<double> kRanges[] = {
-      {Function::exponential, -708.0, 709.7, 1.5}, {Function::exponential, -745.1, -708.0, 1.5},
-      {Function::exponential, -0.5, 0.5, 1.5},     {Function::logarithm, 5e-324, 1e-307, 1.5},
-      {Function::logarithm, 0.5, 2.0, 1.5},        {Function::logarithm, 0.0, 1e308, 1.5},
-      {Function::hyperbolic_tangent, -1.0, 1.0, 2}, {Function::hyperbolic_tangent, -20.0, 20.0, 2},
-      {Function::error_function, -1.2, 1.2, 3},  {Function::error_function, 1.0, 6.5, 3},
-      {Function::sine, -3.2, 3.2, 2},            {Function::cosine, -3.2, 3.2, 2},
-      {Function::sine, -1e5, 1e5, 2},            {Function::cosine, -1e5, 1e5, 2},
-      {Function::sine, -1e9, 1e9, 2},            {Function::cosine, -1e9, 1e9, 2}};
+  static constexpr Range<double> kRanges[] = {{Function::exponential, -708.0, 709.7, 1.5},
+                                              {Function::exponential, -745.1, -708.0, 1.5},
+                                              {Function::exponential, -0.5, 0.5, 1.5},
+                                              {Function::logarithm, 5e-324, 1e-307, 1.5},
+                                              {Function::logarithm, 0.5, 2.0, 1.5},
+                                              {Function::logarithm, 0.0, 1e308, 1.5},
+                                              {Function::hyperbolic_tangent, -1.0, 1.0, 2},
+                                              {Function::hyperbolic_tangent, -20.0, 20.0, 2},
+                                              {Function::error_function, -1.2, 1.2, 3},
+                                              {Function::error_function, 1.0, 6.5, 3},
+                                              {Function::sine, -3.2, 3.2, 2},
+                                              {Function::cosine, -3.2, 3.2, 2},
+                                              {Function::sine, -1e5, 1e5, 2},
+                                              {Function::cosine, -1e5, 1e5, 2},
+                                              {Function::sine, -1e9, 1e9, 2},
+                                              {Function::cosine, -1e9, 1e9, 2}};
   for (const auto& range : kRanges) expect_within(range, testing::random_cases(2000) * 50, 2);
 }
 

@@ -122,8 +122,10 @@ void matmul(const Executor& executor, Matrix<const T> a, Matrix<const T> b, Matr
   if (out.rows == 0 || out.columns == 0) return;
   witness(
       executor, "matmul", {memory(out.data, (out.rows - 1) * out.row_stride + out.columns)},
-      [&] { DIKKAT_BODY(executor, matmul_plain<T>)
-            (a, b, out, options); },
+      [&] {
+        DIKKAT_BODY(executor, matmul_plain<T>)
+        (a, b, out, options);
+      },
       [&] {
         const bool may_resume = options.store == Store::assign && options.chunks.empty();
         const std::size_t depth = longest_chunk(options.chunks, a.columns);

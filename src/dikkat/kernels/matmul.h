@@ -30,7 +30,7 @@ struct Matrix {
 template <class T>
 struct MatmulOptions {
   Store store = Store::assign;
-  const T* bias = nullptr;                  // (N), only with Store::assign
+  const T* bias = nullptr;                   // (N), only with Store::assign
   std::span<const std::size_t> chunks = {};  // boundaries of k: first 0, last K
 };
 

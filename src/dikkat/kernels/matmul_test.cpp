@@ -152,19 +152,14 @@ struct Case {
     out_values = random_values<T>(draw, m * out_stride);
     bias = random_values<T>(draw, n);
     switch (draw() % 4) {
-      case 0:
-        options.bias = bias.data();
-        break;
-      case 1:
-        options.store = Store::add;
-        break;
+      case 0: options.bias = bias.data(); break;
+      case 1: options.store = Store::add; break;
       case 2:
         chunks = {0};
         while (chunks.back() < k) chunks.push_back(std::min(k, chunks.back() + 1 + draw() % 40));
         options.chunks = chunks;
         break;
-      default:
-        break;
+      default: break;
     }
   }
   static Matrix<const T> view(std::mt19937_64& draw, std::vector<T>& values, std::size_t rows, std::size_t columns) {

@@ -47,7 +47,8 @@ void norm_forward(const Executor& executor, const NormShape& shape, const NormFo
   const std::size_t size = rows * shape.columns;
   witness(
       executor, "norm_forward", {memory(tensors.y, size), memory(tensors.mean, rows), memory(tensors.rstd, rows)},
-      [&] { DIKKAT_BODY(executor, norm_forward_plain<T>)(shape, tensors, 0, rows); },
+      [&] { DIKKAT_BODY(executor, norm_forward_plain<T>)
+            (shape, tensors, 0, rows); },
       [&] {
         each_row_part(executor.pool, rows, shape.columns, kElementsPerPart, [&](std::size_t first, std::size_t n) {
           if constexpr (lanes_of<T> == 1) {
@@ -84,9 +85,9 @@ void norm_backward(const Executor& executor, const NormShape& shape, const NormB
       });
 }
 
-#define DIKKAT_INSTANTIATE(...)                                                                      \
-  template void norm_forward(const Executor&, const NormShape&, const NormForward<__VA_ARGS__>&);    \
-  template void norm_backward(const Executor&, const NormShape&, const NormBackward<__VA_ARGS__>&,   \
+#define DIKKAT_INSTANTIATE(...)                                                                    \
+  template void norm_forward(const Executor&, const NormShape&, const NormForward<__VA_ARGS__>&);  \
+  template void norm_backward(const Executor&, const NormShape&, const NormBackward<__VA_ARGS__>&, \
                               std::span<const std::size_t>, Store);
 DIKKAT_INSTANTIATE(float)
 DIKKAT_INSTANTIATE(double)

@@ -29,7 +29,8 @@ void sgd_step(const Executor& executor, const SgdSettings& settings, T* w, const
               std::size_t n) {
   witness(
       executor, "sgd_step", {memory(w, n), memory(velocity, n)},
-      [&] { DIKKAT_BODY(executor, sgd_step_plain<T>)(settings, w, gradient, velocity, n); },
+      [&] { DIKKAT_BODY(executor, sgd_step_plain<T>)
+            (settings, w, gradient, velocity, n); },
       [&] {
         split(executor.pool, n, [&](std::size_t i, std::size_t count) {
           DIKKAT_BODY(executor, sgd_step_fast<T>)(settings, w + i, gradient + i, velocity + i, count);
@@ -43,7 +44,8 @@ void adam_step(const Executor& executor, const AdamSettings& settings, T* w, con
   if (settings.step == 0) throw Error(ErrorKind::internal, "adam_step: steps count from 1; got 0");
   witness(
       executor, "adam_step", {memory(w, n), memory(m, n), memory(v, n)},
-      [&] { DIKKAT_BODY(executor, adam_step_plain<T>)(settings, w, gradient, m, v, n); },
+      [&] { DIKKAT_BODY(executor, adam_step_plain<T>)
+            (settings, w, gradient, m, v, n); },
       [&] {
         split(executor.pool, n, [&](std::size_t i, std::size_t count) {
           DIKKAT_BODY(executor, adam_step_fast<T>)(settings, w + i, gradient + i, m + i, v + i, count);
@@ -51,8 +53,8 @@ void adam_step(const Executor& executor, const AdamSettings& settings, T* w, con
       });
 }
 
-#define DIKKAT_INSTANTIATE(T)                                                                         \
-  template void sgd_step(const Executor&, const SgdSettings&, T*, const T*, T*, std::size_t);         \
+#define DIKKAT_INSTANTIATE(T)                                                                 \
+  template void sgd_step(const Executor&, const SgdSettings&, T*, const T*, T*, std::size_t); \
   template void adam_step(const Executor&, const AdamSettings&, T*, const T*, T*, T*, std::size_t);
 DIKKAT_INSTANTIATE(float)
 DIKKAT_INSTANTIATE(double)

@@ -21,7 +21,9 @@ struct State {
   std::vector<T> w, gradient, m, v;
 
   State(std::mt19937_64& source, std::size_t n)
-      : w(random_values<T>(source, n)), gradient(random_values<T>(source, n)), m(random_values<T>(source, n)),
+      : w(random_values<T>(source, n)),
+        gradient(random_values<T>(source, n)),
+        m(random_values<T>(source, n)),
         v(random_values<T>(source, n)) {
     for (T& value : v) value = std::abs(value);
   }
@@ -165,8 +167,13 @@ TYPED_TEST(OptimizerStep, FastEqualsPlainToTheBit) {
     State<TypeParam> state(source, testing::random_size(source, 700));
     for (const auto set : testing::instruction_sets()) {
       const Executor check{pool, Bodies::check, set};
-      state.adam(check, {.rate = share(), .beta1 = share(), .beta2 = share(), .epsilon = 1e-8 * share(),
-                         .decay = share(), .gradient_factor = share(), .step = 1 + source() % 100});
+      state.adam(check, {.rate = share(),
+                         .beta1 = share(),
+                         .beta2 = share(),
+                         .epsilon = 1e-8 * share(),
+                         .decay = share(),
+                         .gradient_factor = share(),
+                         .step = 1 + source() % 100});
       state.sgd(check, {.rate = share(), .momentum = share(), .decay = share(), .gradient_factor = share()});
     }
   }

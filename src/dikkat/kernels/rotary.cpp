@@ -37,8 +37,8 @@ void check_layout(std::span<const std::uint32_t> positions, std::size_t table_po
 
 // Filled once for a model, so the plain body is the only one.
 template <class T>
-void rotary_table(const Executor& executor, double base, std::size_t positions, std::size_t width,
-                  std::span<T> cosines, std::span<T> sines) {
+void rotary_table(const Executor& executor, double base, std::size_t positions, std::size_t width, std::span<T> cosines,
+                  std::span<T> sines) {
   check_width("rotary_table", width);
   const std::size_t entries = positions * (width / 2);
   if (cosines.size() != entries || sines.size() != entries) {
@@ -58,7 +58,8 @@ void rotary(const Executor& executor, const RotaryTable<T>& table, std::span<con
   const std::size_t rows_per_part = std::max<std::size_t>(1, kElementsPerPart / std::max<std::size_t>(1, row));
   witness(
       executor, "rotary", {memory(x, rows == 0 ? 0 : (rows - 1) * stride + row)},
-      [&] { DIKKAT_BODY(executor, rotary_plain<T>)(table, positions, rotation, x, stride, heads, width); },
+      [&] { DIKKAT_BODY(executor, rotary_plain<T>)
+            (table, positions, rotation, x, stride, heads, width); },
       [&] {
         executor.pool.run((rows + rows_per_part - 1) / rows_per_part, [&](std::size_t part, unsigned) {
           const std::size_t first = part * rows_per_part;
@@ -69,9 +70,9 @@ void rotary(const Executor& executor, const RotaryTable<T>& table, std::span<con
       });
 }
 
-#define DIKKAT_INSTANTIATE(T)                                                                                         \
-  template void rotary_table(const Executor&, double, std::size_t, std::size_t, std::span<T>, std::span<T>);          \
-  template void rotary(const Executor&, const RotaryTable<T>&, std::span<const std::uint32_t>, Rotation, T*,          \
+#define DIKKAT_INSTANTIATE(T)                                                                                \
+  template void rotary_table(const Executor&, double, std::size_t, std::size_t, std::span<T>, std::span<T>); \
+  template void rotary(const Executor&, const RotaryTable<T>&, std::span<const std::uint32_t>, Rotation, T*, \
                        std::size_t, std::size_t, std::size_t);
 DIKKAT_INSTANTIATE(float)
 DIKKAT_INSTANTIATE(double)

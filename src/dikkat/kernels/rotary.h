@@ -16,8 +16,8 @@ enum class Rotation : std::uint8_t { forward, inverse };
 
 // Fills cosines and sines (positions, D/2): angle in double with the house's own exp, log, sin, cos; rounded to T.
 template <class T>
-void rotary_table(const Executor& executor, double base, std::size_t positions, std::size_t width,
-                  std::span<T> cosines, std::span<T> sines);
+void rotary_table(const Executor& executor, double base, std::size_t positions, std::size_t width, std::span<T> cosines,
+                  std::span<T> sines);
 
 template <class T>
 struct RotaryTable {

@@ -19,7 +19,8 @@ template <class T>
 void softmax_forward(const Executor& executor, const T* x, T* y, std::size_t rows, std::size_t columns) {
   witness(
       executor, "softmax_forward", {memory(y, rows * columns)},
-      [&] { DIKKAT_BODY(executor, softmax_forward_plain<T>)(x, y, rows, columns); },
+      [&] { DIKKAT_BODY(executor, softmax_forward_plain<T>)
+            (x, y, rows, columns); },
       [&] {
         each_row_part(executor.pool, rows, columns, kElementsPerPart, [&](std::size_t first, std::size_t count) {
           const std::size_t at = first * columns;
@@ -33,11 +34,12 @@ void softmax_forward(const Executor& executor, const T* x, T* y, std::size_t row
 }
 
 template <class T>
-void softmax_backward(const Executor& executor, const T* y, const T* dy, T* dx, std::size_t rows,
-                      std::size_t columns, Store store) {
+void softmax_backward(const Executor& executor, const T* y, const T* dy, T* dx, std::size_t rows, std::size_t columns,
+                      Store store) {
   witness(
       executor, "softmax_backward", {memory(dx, rows * columns)},
-      [&] { DIKKAT_BODY(executor, softmax_backward_plain<T>)(y, dy, dx, rows, columns, store); },
+      [&] { DIKKAT_BODY(executor, softmax_backward_plain<T>)
+            (y, dy, dx, rows, columns, store); },
       [&] {
         each_row_part(executor.pool, rows, columns, kElementsPerPart, [&](std::size_t first, std::size_t count) {
           const std::size_t at = first * columns;
@@ -50,10 +52,10 @@ void softmax_backward(const Executor& executor, const T* y, const T* dy, T* dx, 
       });
 }
 
-#define DIKKAT_INSTANTIATE(...)                                                                              \
-  template void softmax_forward(const Executor&, const __VA_ARGS__*, __VA_ARGS__*, std::size_t, std::size_t); \
-  template void softmax_backward(const Executor&, const __VA_ARGS__*, const __VA_ARGS__*, __VA_ARGS__*,       \
-                                 std::size_t, std::size_t, Store);
+#define DIKKAT_INSTANTIATE(...)                                                                                      \
+  template void softmax_forward(const Executor&, const __VA_ARGS__*, __VA_ARGS__*, std::size_t, std::size_t);        \
+  template void softmax_backward(const Executor&, const __VA_ARGS__*, const __VA_ARGS__*, __VA_ARGS__*, std::size_t, \
+                                 std::size_t, Store);
 DIKKAT_INSTANTIATE(float)
 DIKKAT_INSTANTIATE(double)
 DIKKAT_INSTANTIATE(Lanes<float, 8>)

@@ -14,7 +14,7 @@ namespace dikkat::kernels {
 template <class T>
 void softmax_forward(const Executor& executor, const T* x, T* y, std::size_t rows, std::size_t columns);
 template <class T>
-void softmax_backward(const Executor& executor, const T* y, const T* dy, T* dx, std::size_t rows,
-                      std::size_t columns, Store store);
+void softmax_backward(const Executor& executor, const T* y, const T* dy, T* dx, std::size_t rows, std::size_t columns,
+                      Store store);
 
 }  // namespace dikkat::kernels

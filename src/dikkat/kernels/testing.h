@@ -28,7 +28,8 @@ inline std::vector<InstructionSet> instruction_sets() {
 
 // 0, 1, small, odd, prime and a few long sizes, the short ones most often.
 inline std::size_t random_size(std::mt19937_64& draw, std::size_t largest) {
-  static constexpr std::size_t kSizes[] = {0, 1, 2, 3, 5, 7, 8, 9, 13, 15, 16, 17, 23, 31, 32, 33, 47, 48, 49, 61, 64, 65, 97, 127, 129};
+  static constexpr std::size_t kSizes[] = {0,  1,  2,  3,  5,  7,  8,  9,  13, 15, 16,  17, 23,
+                                           31, 32, 33, 47, 48, 49, 61, 64, 65, 97, 127, 129};
   const std::size_t size = kSizes[draw() % std::size(kSizes)];
   return size <= largest ? size : draw() % (largest + 1);
 }

@@ -2,8 +2,8 @@
 // parameters of a small GPT are, C) can it memorise one batch? The exercise: the same without residuals.
 //
 // The book's own generator is not known, so the start is a stated one: the document on heads' generator (a 32-bit
-// finaliser, then the linear congruence 1664525 x + 1013904223) with seed 5, value = (u + u + u - 1.5) * 2 * scale, in the constructor's order,
-// alphabet " .abcçdefgğhıiklmnoöprsştuüvyz". Everything in double.
+// finaliser, then the linear congruence 1664525 x + 1013904223) with seed 5, value = (u + u + u - 1.5) * 2 * scale, in
+// the constructor's order, alphabet " .abcçdefgğhıiklmnoöprsştuüvyz". Everything in double.
 #pragma once
 
 #include <array>

@@ -155,8 +155,8 @@ TEST_F(BlockLessonTest, ALaterCharacterChangesNoEarlierRow) {
   const Tensor after = logits(model, batch);
   std::vector<std::uint64_t> changed;
   for (std::size_t r = 0; r < 32; ++r) {
-    const bool equal = std::equal(before.data<double>() + r * 30, before.data<double>() + (r + 1) * 30,
-                                  after.data<double>() + r * 30);
+    const bool equal =
+        std::equal(before.data<double>() + r * 30, before.data<double>() + (r + 1) * 30, after.data<double>() + r * 30);
     if (!equal) changed.push_back(r);
   }
   std::vector<std::uint64_t> expected;

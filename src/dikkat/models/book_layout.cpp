@@ -59,7 +59,7 @@ void add_head_output(Collector& to, std::size_t layer, std::size_t head, const H
 // The per-layer tensors that are not heads, in the book's order of lists.
 const std::vector<std::pair<std::string, std::string>>& layer_lists() {
   static const std::vector<std::pair<std::string, std::string>> lists = {
-      {"g1", ".norm1.gain"},    {"b1", ".norm1.bias"}, {"g2", ".norm2.gain"},      {"b2", ".norm2.bias"},
+      {"g1", ".norm1.gain"},    {"b1", ".norm1.bias"},   {"g2", ".norm2.gain"},      {"b2", ".norm2.bias"},
       {"i1", ".mlp.up.weight"}, {"ib1", ".mlp.up.bias"}, {"i2", ".mlp.down.weight"}, {"ib2", ".mlp.down.bias"}};
   return lists;
 }
@@ -92,7 +92,8 @@ std::vector<BookTensor> collect(const LanguageModel& model, Which which) {
   return to.take();
 }
 
-// Place of a tensor in the constructor: embeddings, then layer by layer (each head's q, k, v, o, then the rest), the output.
+// Place of a tensor in the constructor: embeddings, then layer by layer (each head's q, k, v, o, then the rest), the
+// output.
 std::size_t construction_place(const std::string& name, const Config& config) {
   const std::size_t bracket = name.find('[');
   const std::string list = name.substr(0, bracket);
@@ -100,7 +101,8 @@ std::size_t construction_place(const std::string& name, const Config& config) {
   if (bracket == std::string::npos) return ~std::size_t{0};
   std::size_t number = 0;
   for (std::size_t i = bracket + 1; name[i] != ']'; ++i) number = number * 10 + static_cast<std::size_t>(name[i] - '0');
-  const bool of_head = list.size() == 2 && (list[0] == 'w' || (list[0] == 'b' && std::string("qkv").find(list[1]) != std::string::npos));
+  const bool of_head =
+      list.size() == 2 && (list[0] == 'w' || (list[0] == 'b' && std::string("qkv").find(list[1]) != std::string::npos));
   const std::size_t per_layer = list == "wk" || list == "wv" ? config.kv_heads_or_default() : config.heads;
   const std::size_t layer = of_head ? number / per_layer : number;
   const std::size_t head = of_head ? number % per_layer : config.heads;

@@ -85,9 +85,9 @@ struct Config {
   friend bool operator==(const Config&, const Config&) = default;
 };
 
-// Throws Error{usage} for the first rule broken, naming the field and the nearest legal values: sizes >= 1, heads divide
-// width (unless head_width is given), kv_heads divide heads, rotary needs an even head width, tied output needs no own
-// shape, rates in [0, 1), epsilon > 0, sizes small enough that products fit.
+// Throws Error{usage} for the first rule broken, naming the field and the nearest legal values: sizes >= 1, heads
+// divide width (unless head_width is given), kv_heads divide heads, rotary needs an even head width, tied output needs
+// no own shape, rates in [0, 1), epsilon > 0, sizes small enough that products fit.
 void check(const Config& config);
 
 // Parameters by closed form (a hand count; tests hold it against the built model).

@@ -26,7 +26,9 @@ class LanguageModel {
 
   [[nodiscard]] const Config& config() const { return config_; }
   [[nodiscard]] const nn::ParameterStore& parameters() const { return parameters_; }
-  void initialise(const kernels::Executor& executor, std::uint64_t seed) const { parameters_.initialise(executor, seed); }
+  void initialise(const kernels::Executor& executor, std::uint64_t seed) const {
+    parameters_.initialise(executor, seed);
+  }
 
   // tokens (R), laid out as context.rows says (training, evaluation: whole samples from position 0) -> logits (R,V).
   // `tokens` must stay valid until backward has run. With context.cache the rows continue the cached positions: one

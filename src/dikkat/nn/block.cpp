@@ -29,12 +29,11 @@ Variable Block::sublayer(Context& context, const Norm& norm, const std::string& 
 
 Variable Block::forward(Context& context, const Position& position, const Variable& x) const {
   show(context, path_, "residual_pre", x.value);
-  const Variable middle = sublayer(context, norm1_, attention_path_, x, [&](const Variable& input) {
-    return attention_.forward(context, position, input);
-  });
+  const Variable middle = sublayer(context, norm1_, attention_path_, x,
+                                   [&](const Variable& input) { return attention_.forward(context, position, input); });
   show(context, path_, "residual_mid", middle.value);
-  const Variable y = sublayer(context, norm2_, mlp_path_, middle,
-                              [&](const Variable& input) { return mlp_.forward(context, input); });
+  const Variable y =
+      sublayer(context, norm2_, mlp_path_, middle, [&](const Variable& input) { return mlp_.forward(context, input); });
   show(context, path_, "residual_post", y.value);
   return y;
 }

@@ -7,8 +7,8 @@ namespace dikkat::nn {
 Mlp::Mlp(ParameterStore& store, std::string path, const Options& options)
     : path_(std::move(path)),
       kind_(options.kind),
-      up_(store, path_ + ".up", {options.width, kernels::input_width(options.kind, options.inner)},
-          options.up, options.bias),
+      up_(store, path_ + ".up", {options.width, kernels::input_width(options.kind, options.inner)}, options.up,
+          options.bias),
       down_(store, path_ + ".down", {options.inner, options.width}, options.down, options.bias) {}
 
 Variable Mlp::forward(Context& context, const Variable& x) const {

@@ -41,8 +41,8 @@ class Parameter {
 
   // This parameter in a pass: its gradient is added to gradient().
   [[nodiscard]] Variable use(Context& context) const;
-  // A second use in the same pass (an output layer tied to the embedding) has a gradient of its own, so that micro-batches
-  // add up in the big batch's order; ParameterStore::finish_gradients adds it to gradient().
+  // A second use in the same pass (an output layer tied to the embedding) has a gradient of its own, so that
+  // micro-batches add up in the big batch's order; ParameterStore::finish_gradients adds it to gradient().
   [[nodiscard]] Variable use_again(Context& context) const;
 
  private:

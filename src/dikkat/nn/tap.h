@@ -1,5 +1,6 @@
 // The tap: every activation of the forward pass can be read, and replaced, by its path. The model that trains is the
-// model that is looked at: a tapped pass computes the same bits, and writing an activation back over itself changes none.
+// model that is looked at: a tapped pass computes the same bits, and writing an activation back over itself changes
+// none.
 //
 // Paths, with their shapes (R rows of the packed batch; see kernels/rows.h):
 //   embedding                      (R,C)    token and position embedding summed

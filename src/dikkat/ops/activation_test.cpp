@@ -72,7 +72,9 @@ TEST_F(ActivationTest, SwigluIsTheGateTimesTheRest) {
 
 TEST_F(ActivationTest, OddWidthHasNoHalves) {
   Context c = context();
-  const auto message = dikkat::testing::error_of([&] { (void)activation(c, Activation::swiglu, {values("x", {7, 5})}); }).message();
+  const auto message = dikkat::testing::error_of([&] {
+                         (void)activation(c, Activation::swiglu, {values("x", {7, 5})});
+                       }).message();
   EXPECT_EQ(message, "swiglu: x has shape (7,5); expected (7,4)");
 }
 

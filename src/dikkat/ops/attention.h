@@ -25,7 +25,8 @@ struct AttentionOptions {
 
 [[nodiscard]] Variable attention(Context& context, const Variable& qkv, const AttentionOptions& options);
 
-// Generation: the rows' queries against cached keys and values, (S, G D) each, the last rows of which are this call's own.
+// Generation: the rows' queries against cached keys and values, (S, G D) each, the last rows of which are this call's
+// own.
 [[nodiscard]] Tensor attention_cached(Context& context, const Tensor& qkv, const Tensor& keys, const Tensor& values,
                                       const AttentionOptions& options);
 

@@ -1,5 +1,5 @@
-// Dropout, differentiable (kernels/dropout.h). Acts only in training and for rate > 0; otherwise y is x itself. The draw
-// of an element is a function of (seed, place, step, sample, position, channel).
+// Dropout, differentiable (kernels/dropout.h). Acts only in training and for rate > 0; otherwise y is x itself. The
+// draw of an element is a function of (seed, place, step, sample, position, channel).
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,8 @@
 // Matrix product with weights, differentiable.
 //   linear:            y (R,N) = x (R,K) . w (K,N) + bias (N)
 //   linear_transposed: y (R,V) = x (R,C) . table (V,C)^T + bias (V)         (an output layer tied to the embedding)
-// Gradients: dx = dy . w^T; dw += x^T . dy and dbias += column sums of dy, chunk by chunk of context.rows (law of bits).
+// Gradients: dx = dy . w^T; dw += x^T . dy and dbias += column sums of dy, chunk by chunk of context.rows (law of
+// bits).
 #pragma once
 
 #include "dikkat/autograd/context.h"

@@ -26,12 +26,10 @@ void Optimizer::step(const kernels::Executor& executor, double rate, double grad
       const T* gradient = parameter.gradient().data<T>();
       const double decay = parameter.decays() ? settings_.decay : 0.0;
       if (settings_.rule == Rule::sgd) {
-        kernels::sgd_step<T>(executor,
-                             {.rate = rate,
-                              .momentum = settings_.momentum,
-                              .decay = decay,
-                              .gradient_factor = gradient_factor},
-                             w, gradient, first_[i].data<T>(), parameter.value().count());
+        kernels::sgd_step<T>(
+            executor,
+            {.rate = rate, .momentum = settings_.momentum, .decay = decay, .gradient_factor = gradient_factor}, w,
+            gradient, first_[i].data<T>(), parameter.value().count());
       } else {
         kernels::adam_step<T>(executor,
                               {.rate = rate,

@@ -18,12 +18,11 @@ double Schedule::rate(const kernels::Executor& executor, std::uint64_t t) const 
   switch (kind) {
     case ScheduleKind::constant: return peak;
     case ScheduleKind::linear: return between(progress(warmup));
-    case ScheduleKind::cosine:
-      {
-        double wave = std::numbers::pi * progress(warmup);
-        kernels::evaluate(executor, kernels::Function::cosine, &wave, &wave, 1);
-        return final + (peak - final) * (1.0 + wave) * 0.5;
-      }
+    case ScheduleKind::cosine: {
+      double wave = std::numbers::pi * progress(warmup);
+      kernels::evaluate(executor, kernels::Function::cosine, &wave, &wave, 1);
+      return final + (peak - final) * (1.0 + wave) * 0.5;
+    }
     case ScheduleKind::wsd: {
       const auto decaying = static_cast<std::uint64_t>(decay_share * static_cast<double>(steps));
       return between(progress(std::max(warmup, steps - std::min(steps, decaying))));

@@ -26,7 +26,8 @@ struct Stream {
 
 // Uniform in [0, 1): 53 bits of words 0 and 1.
 [[nodiscard]] double uniform(Stream stream, Counter counter);
-// Uniform integer in [0, bound), bound >= 1: the high half of a 64 x 64-bit product (bias below bound / 2^64, no retry).
+// Uniform integer in [0, bound), bound >= 1: the high half of a 64 x 64-bit product (bias below bound / 2^64, no
+// retry).
 [[nodiscard]] std::uint64_t below(Stream stream, Counter counter, std::uint64_t bound);
 // (Normal draws are a kernel: kernels/normal_fill.)
 

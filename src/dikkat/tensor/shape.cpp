@@ -6,7 +6,8 @@
 
 namespace dikkat {
 
-Shape::Shape(std::initializer_list<std::size_t> sizes) : Shape(std::span<const std::size_t>(sizes.begin(), sizes.size())) {}
+Shape::Shape(std::initializer_list<std::size_t> sizes)
+    : Shape(std::span<const std::size_t>(sizes.begin(), sizes.size())) {}
 
 Shape::Shape(std::span<const std::size_t> sizes) : rank_(sizes.size()) {
   if (sizes.size() > kMaxRank) {

@@ -146,8 +146,8 @@ class CharacterTokenizer final : public Tokenizer {
   }
 
  private:
-  // Tokens written to `room`, which holds one for each character counted before. The text may lie in a file that somebody
-  // writes to meanwhile: then there can be more of them.
+  // Tokens written to `room`, which holds one for each character counted before. The text may lie in a file that
+  // somebody writes to meanwhile: then there can be more of them.
   std::size_t encode_into(std::string_view text, std::span<Token> room, UnknownFinder& unknown) const {
     Token* const begin = room.data();
     Token* const end = begin + room.size();

@@ -79,17 +79,10 @@ bool hidden_on_a_terminal(std::uint32_t c) {
 void append_escaped(std::string& out, std::string_view bytes) {
   for (const char c : bytes) {
     switch (c) {
-      case '\n':
-        out += "\\n";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      default:
-        out += fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
+      case '\n': out += "\\n"; break;
+      case '\t': out += "\\t"; break;
+      case '\r': out += "\\r"; break;
+      default: out += fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
     }
   }
 }

@@ -56,17 +56,18 @@ FileSum write_tensors(const fs::path& folder, const char* name, const std::vecto
   return file.finish();
 }
 
-std::vector<NamedTensor> read_tensors(std::map<std::string, MappedFile>& files, const fs::path& folder, const char* name) {
+std::vector<NamedTensor> read_tensors(std::map<std::string, MappedFile>& files, const fs::path& folder,
+                                      const char* name) {
   return formats::SafetensorsFile(std::move(files.at(name)), (folder / name).string()).read_all();
 }
 
 void check_room(const fs::path& run, std::uint64_t one_bytes, std::uint64_t count) {
   const std::uintmax_t free = free_bytes(run);
   if (free / count >= one_bytes) return;
-  throw Error(ErrorKind::io,
-              "checkpoints need " + std::to_string(count) + " x " + size_text(one_bytes) + ", " + size_text(free) +
-                  " are free",
-              {.file = run.string(), .hint = "free space or choose another disk"});
+  throw Error(
+      ErrorKind::io,
+      "checkpoints need " + std::to_string(count) + " x " + size_text(one_bytes) + ", " + size_text(free) + " are free",
+      {.file = run.string(), .hint = "free space or choose another disk"});
 }
 
 bool is_there(const fs::path& path) {

@@ -59,7 +59,7 @@ struct CheckpointChoice {
 [[nodiscard]] CheckpointChoice checkpoint_choice_from(std::string_view text);
 
 struct LoadedCheckpoint {
-  Checkpoint checkpoint;               // tensors in byte-wise order of their names
+  Checkpoint checkpoint;              // tensors in byte-wise order of their names
   std::vector<std::string> warnings;  // one line each
 };
 
@@ -76,16 +76,17 @@ class Checkpoints {
   // Steps of the folders that are there, ascending; not verified.
   [[nodiscard]] std::vector<std::uint64_t> steps() const;
 
-  // Before training: that a checkpoint of this size can be written and read back here (it is, and is deleted again), and
-  // that there is room for all that will lie here together. Error{io} naming the bytes needed and free.
+  // Before training: that a checkpoint of this size can be written and read back here (it is, and is deleted again),
+  // and that there is room for all that will lie here together. Error{io} naming the bytes needed and free.
   void probe(const Checkpoint& checkpoint) const;
 
   // Error{numeric} naming the tensor when a weight is not finite; Error{io} when it cannot be written, with the earlier
   // checkpoints as they were. A folder of the same step is exchanged for the new one.
   void save(const Checkpoint& checkpoint, Rank rank);
 
-  // latest: none there is Error{io}; none that verifies is Error{malformed}, naming the newest's fault. best, step: that
-  // one or an Error; which was the best, the newest that verifies knows where the pointer is missing. Another format version is Error{incompatible}; it is never skipped.
+  // latest: none there is Error{io}; none that verifies is Error{malformed}, naming the newest's fault. best, step:
+  // that one or an Error; which was the best, the newest that verifies knows where the pointer is missing. Another
+  // format version is Error{incompatible}; it is never skipped.
   [[nodiscard]] LoadedCheckpoint load(const CheckpointChoice& choice = {});
 
   // Makes the pointers agree with the state training goes on from (after a crash between renaming and pointing, or

@@ -19,14 +19,14 @@
 namespace dikkat::train {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using dikkat::testing::error_of;
 using dikkat::testing::TemporaryFolder;
 using testing::checkpoint_of;
 using testing::content_of;
+using ::testing::ElementsAre;
 using testing::expect_equal;
 using testing::flip;
+using ::testing::HasSubstr;
 using testing::names_in;
 using testing::overwrite;
 
@@ -331,10 +331,11 @@ TEST(CheckpointLoad, BrokenPointersAndFoldersNeverBlock) {
     const LoadedCheckpoint older = checkpoints.load();
     EXPECT_EQ(older.checkpoint.state.step, 2U);
     EXPECT_THAT(older.warnings, ElementsAre(HasSubstr("skipped step-3")));
-    EXPECT_THAT(error_of([&] { static_cast<void>(checkpoints.load({.kind = CheckpointChoice::Kind::step, .step = 3})); })
-                    .place()
-                    .hint,
-                HasSubstr("2"));
+    EXPECT_THAT(
+        error_of([&] { static_cast<void>(checkpoints.load({.kind = CheckpointChoice::Kind::step, .step = 3})); })
+            .place()
+            .hint,
+        HasSubstr("2"));
     save_steps(checkpoints, {3});
     EXPECT_EQ(checkpoints.load().checkpoint.state.step, 3U);
   }
@@ -381,7 +382,9 @@ TEST(CheckpointLeftovers, OfDeadProcessesAreRemoved) {
   const pid_t dead = fork();
   if (dead == 0) _exit(0);
   ASSERT_EQ(waitpid(dead, nullptr, 0), dead);
-  const auto name = [](const char* stem, pid_t process) { return stem + std::string(".tmp-") + std::to_string(process); };
+  const auto name = [](const char* stem, pid_t process) {
+    return stem + std::string(".tmp-") + std::to_string(process);
+  };
   std::filesystem::create_directory(run.path() / name("step-4", dead));
   overwrite(run.path() / name("step-4", dead) / "weights.safetensors", "x");
   std::filesystem::create_directory(run.path() / name("probe", dead));

@@ -64,8 +64,8 @@ TEST(DiskFaults, EveryFailingCallOfASaveLeavesTheEarlierCheckpoint) {
   std::size_t failures = 0;
   for (const FaultCase& c : fault_cases()) {
     for (int n = 1;; ++n) {
-      SCOPED_TRACE(std::string("call ") + std::to_string(static_cast<int>(c.call)) + " errno " + std::to_string(c.code) +
-                   " at " + std::to_string(n));
+      SCOPED_TRACE(std::string("call ") + std::to_string(static_cast<int>(c.call)) + " errno " +
+                   std::to_string(c.code) + " at " + std::to_string(n));
       const TemporaryFolder run;
       Checkpoints(run.path(), 2).save(checkpoint_of(10), Rank::best);
       Checkpoints checkpoints(run.path(), 2);
@@ -132,7 +132,8 @@ TEST(DiskFaults, ARunIsMadeWholeOrNotAtAll) {
   for (const FaultCase& c : fault_cases()) {
     for (int n = 1;; ++n) {
       const TemporaryFolder folder;
-      const Result result = with_fault(c, n, [&] { static_cast<void>(RunFolder::create(folder / "run", content, checkpoint_of(0))); });
+      const Result result =
+          with_fault(c, n, [&] { static_cast<void>(RunFolder::create(folder / "run", content, checkpoint_of(0))); });
       remove_leftovers_beside(folder / "run");
       if (std::filesystem::exists(folder / "run")) {
         EXPECT_NO_THROW(static_cast<void>(RunFolder::open(folder / "run", Access::write)));

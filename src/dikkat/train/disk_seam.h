@@ -1,6 +1,6 @@
 // Lets tests of this folder make the n-th system call fail, or write down what a program asked of the disk. The calls
-// are replaced at link time in the test program alone (disk_seam_test.cpp), where fsync costs nothing; elsewhere nothing
-// changes.
+// are replaced at link time in the test program alone (disk_seam_test.cpp), where fsync costs nothing; elsewhere
+// nothing changes.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ enum class Lasting : std::uint8_t { once, from_then_on };
 
 struct Fault {
   Call call = Call::write;
-  int at = 1;        // the n-th of this call fails
-  int code = 0;      // errno; 0 for write: half of the bytes are taken
+  int at = 1;    // the n-th of this call fails
+  int code = 0;  // errno; 0 for write: half of the bytes are taken
   Lasting lasting = Lasting::once;
 };
 
@@ -36,9 +36,9 @@ struct DiskEvent {
   enum class Kind : std::uint8_t { create, write, sync_file, sync_folder, make_folder, rename, exchange, remove };
   Kind kind = Kind::create;
   std::string path;
-  std::string to;             // rename, exchange
-  std::size_t file = 0;       // which of the files created: create, write, sync_file
-  std::string bytes;          // write
+  std::string to;        // rename, exchange
+  std::size_t file = 0;  // which of the files created: create, write, sync_file
+  std::string bytes;     // write
 };
 
 // While it lives, what succeeds is written down.

@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t kProgramBytes = std::size_t{8} << 20U;
 
 std::size_t memory_limit() {
-  std::size_t limit = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  std::size_t limit =
+      static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   std::ifstream file("/sys/fs/cgroup/memory.max");
   std::size_t group = 0;
   if (file >> group) limit = std::min(limit, group);
@@ -38,14 +39,15 @@ std::size_t numbers_per_row(const models::Config& c) {
 Estimate estimate(const RunSpec& spec, std::size_t tokens) {
   const models::Config& model = spec.model;
   const std::size_t bytes = spec.settings.number == NumberKind::f64 ? 8 : 4;
-  const std::size_t samples = spec.settings.micro_batch == 0 ? spec.settings.batch
-                                                             : std::min(spec.settings.micro_batch, spec.settings.batch);
+  const std::size_t samples =
+      spec.settings.micro_batch == 0 ? spec.settings.batch : std::min(spec.settings.micro_batch, spec.settings.batch);
   Estimate e;
   e.parameters = models::parameter_count(model);
   const std::size_t moments = spec.settings.optimizer == OptimizerKind::sgd ? 1 : 2;
   const std::size_t second = model.output == models::OutputKind::tied ? model.vocabulary * model.width : 0;
   const std::size_t held = e.parameters * (2 + moments) + second;
-  e.memory_bytes = kProgramBytes + tokens * (sizeof(text::Token) + 1) + bytes * (held + samples * model.context * numbers_per_row(model));
+  e.memory_bytes = kProgramBytes + tokens * (sizeof(text::Token) + 1) +
+                   bytes * (held + samples * model.context * numbers_per_row(model));
   e.checkpoint_bytes = bytes * e.parameters * (1 + moments) + 8192;
   // 6 per weight and token (forward 2, backward 4), and attention's two products each way over half the positions.
   const double positions = static_cast<double>(spec.settings.batch) * static_cast<double>(model.context);

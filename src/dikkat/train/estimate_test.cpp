@@ -14,8 +14,8 @@ RunSpec spec_of(std::string_view preset) {
   return spec;
 }
 
-// Peaks seen by /usr/bin/time on x86-64 with 1,115,394 tokens of text: 14.3 MiB, 56.5 MiB; `shakespeare` in batches of 16
-// 793 MiB.
+// Peaks seen by /usr/bin/time on x86-64 with 1,115,394 tokens of text: 14.3 MiB, 56.5 MiB; `shakespeare` in batches of
+// 16 793 MiB.
 TEST(Estimate, IsWithinATenthOfPeaksSeen) {
   constexpr std::size_t kTokens = 1115394;
   const auto mib = [](const RunSpec& spec) {

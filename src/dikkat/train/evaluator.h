@@ -19,10 +19,11 @@ struct Evaluation {
 
 class Evaluator {
  public:
-  Evaluator(const models::LanguageModel& model, const kernels::Executor& executor) : model_(model), executor_(executor) {}
+  Evaluator(const models::LanguageModel& model, const kernels::Executor& executor)
+      : model_(model), executor_(executor) {}
 
-  // nullopt if a stop was asked for. Losses are added window by window in double (tree16 within a window). Error{malformed}
-  // for fewer than two tokens.
+  // nullopt if a stop was asked for. Losses are added window by window in double (tree16 within a window).
+  // Error{malformed} for fewer than two tokens.
   [[nodiscard]] std::optional<Evaluation> evaluate(std::span<const text::Token> tokens, const StopRequest& stop);
 
  private:

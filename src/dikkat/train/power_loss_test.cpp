@@ -168,16 +168,17 @@ TEST(PowerLoss, AtEveryInstantOfMakingARunItIsWholeOrNotThere) {
   std::vector<DiskEvent> events;
   {
     const RecordedDisk disk;
-    static_cast<void>(RunFolder::create(folder / "run", {.record = {.program = "0.1.0",
-                                                                    .model = {},
-                                                                    .settings = {},
-                                                                    .conduct = {},
-                                                                    .tokenizer_fingerprint = xxh3_128_hex(tokenizer),
-                                                                    .texts = {},
-                                                                    .text_fingerprint = ""},
-                                                         .tokenizer_json = tokenizer,
-                                                         .copies = {{"text-0.txt", "abc"}}},
-                                             testing::checkpoint_of(0)));
+    static_cast<void>(RunFolder::create(folder / "run",
+                                        {.record = {.program = "0.1.0",
+                                                    .model = {},
+                                                    .settings = {},
+                                                    .conduct = {},
+                                                    .tokenizer_fingerprint = xxh3_128_hex(tokenizer),
+                                                    .texts = {},
+                                                    .text_fingerprint = ""},
+                                         .tokenizer_json = tokenizer,
+                                         .copies = {{"text-0.txt", "abc"}}},
+                                        testing::checkpoint_of(0)));
     events = disk.events();
   }
   ASSERT_GT(events.size(), 12U);

@@ -167,7 +167,8 @@ RunFolder RunFolder::open(const fs::path& run, Access access) {
 
 std::vector<fs::path> RunFolder::text_paths() const {
   std::vector<fs::path> paths;
-  for (const TextSource& text : record_.texts) paths.push_back(text.copy.empty() ? fs::path(text.path) : path_ / text.copy);
+  for (const TextSource& text : record_.texts)
+    paths.push_back(text.copy.empty() ? fs::path(text.path) : path_ / text.copy);
   return paths;
 }
 

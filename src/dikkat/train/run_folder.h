@@ -30,9 +30,9 @@ namespace dikkat::train {
 inline constexpr std::uint64_t kRunVersion = 1;
 
 struct TextSource {
-  std::string path;         // as it was named; "-" for standard input
+  std::string path;  // as it was named; "-" for standard input
   std::uint64_t bytes = 0;
-  std::string copy;         // file in RUN that holds it; empty when the original is read again
+  std::string copy;  // file in RUN that holds it; empty when the original is read again
 
   friend bool operator==(const TextSource&, const TextSource&) = default;
 };
@@ -61,9 +61,9 @@ void require_absent(const std::filesystem::path& run);
 
 class RunFolder {
  public:
-  // Makes the folder whole, with `first` as its first checkpoint (after Checkpoints::probe), and the folders above it where
-  // they are missing; locks it. It gets its name last: killed at any instant there is no such folder, or one that can be
-  // trained on. Error{usage} when something of that name is there.
+  // Makes the folder whole, with `first` as its first checkpoint (after Checkpoints::probe), and the folders above it
+  // where they are missing; locks it. It gets its name last: killed at any instant there is no such folder, or one that
+  // can be trained on. Error{usage} when something of that name is there.
   [[nodiscard]] static RunFolder create(const std::filesystem::path& run, const NewRun& content,
                                         const Checkpoint& first);
   // Error{io}: nothing there. Error{usage}: not a folder. Error{malformed}: not a run, half a run, or damaged.

@@ -12,27 +12,28 @@
 namespace dikkat::train {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using dikkat::testing::error_of;
 using dikkat::testing::TemporaryFolder;
 using testing::checkpoint_of;
 using testing::content_of;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using testing::names_in;
 using testing::overwrite;
 
 constexpr const char* kTokenizer = R"({"kind":"byte"})";
 
 NewRun new_run() {
-  NewRun run{.record = {.program = "0.1.0",
-                        .model = {},
-                        .settings = {},
-                        .conduct = {},
-                        .tokenizer_fingerprint = xxh3_128_hex(std::string_view(kTokenizer)),
-                        .texts = {{.path = "ş.txt", .bytes = 12, .copy = ""}, {.path = "-", .bytes = 3, .copy = "text-0.txt"}},
-                        .text_fingerprint = std::string(32, 'b')},
-             .tokenizer_json = kTokenizer,
-             .copies = {{"text-0.txt", "abc"}}};
+  NewRun run{
+      .record = {.program = "0.1.0",
+                 .model = {},
+                 .settings = {},
+                 .conduct = {},
+                 .tokenizer_fingerprint = xxh3_128_hex(std::string_view(kTokenizer)),
+                 .texts = {{.path = "ş.txt", .bytes = 12, .copy = ""}, {.path = "-", .bytes = 3, .copy = "text-0.txt"}},
+                 .text_fingerprint = std::string(32, 'b')},
+      .tokenizer_json = kTokenizer,
+      .copies = {{"text-0.txt", "abc"}}};
   run.record.model.vocabulary = 256;
   run.record.settings.seed = ~std::uint64_t{0};
   run.record.conduct.keep = 4;
@@ -63,7 +64,8 @@ TEST(RunFolder, ComesBackAsItWasMade) {
   const TemporaryFolder folder;
   static_cast<void>(RunFolder::create(folder / "run", new_run(), checkpoint_of(0)));
   EXPECT_THAT(names_in(folder.path()), ElementsAre("run"));
-  EXPECT_THAT(names_in(folder / "run"), ElementsAre("latest", "lock", "run.json", "step-0", "text-0.txt", "tokenizer.json"));
+  EXPECT_THAT(names_in(folder / "run"),
+              ElementsAre("latest", "lock", "run.json", "step-0", "text-0.txt", "tokenizer.json"));
   const RunFolder run = RunFolder::open(folder / "run", Access::read);
   const RunRecord expected = new_run().record;
   EXPECT_EQ(run.record().model, expected.model);
@@ -89,12 +91,15 @@ TEST(RunFolder, IsNotMadeOverAnything) {
   overwrite(folder / "file", "x");
   std::filesystem::create_symlink("nowhere", folder / "link");
   for (const char* name : {"folder", "file", "link"}) {
-    const Error error = error_of([&] { static_cast<void>(RunFolder::create(folder / name, new_run(), checkpoint_of(0))); });
+    const Error error =
+        error_of([&] { static_cast<void>(RunFolder::create(folder / name, new_run(), checkpoint_of(0))); });
     EXPECT_EQ(error.kind(), ErrorKind::usage) << name;
     EXPECT_EQ(error.place().hint, "choose another --out") << "it is no run to go on with";
   }
   EXPECT_THAT(names_in(folder.path()), ElementsAre("file", "folder", "link"));
-  EXPECT_EQ(error_of([&] { static_cast<void>(RunFolder::create(folder / "file/run", new_run(), checkpoint_of(0))); }).kind(), ErrorKind::io);
+  EXPECT_EQ(
+      error_of([&] { static_cast<void>(RunFolder::create(folder / "file/run", new_run(), checkpoint_of(0))); }).kind(),
+      ErrorKind::io);
 }
 
 TEST(RunFolder, APathThatCannotBeLookedAtIsAnInputOutputError) {
@@ -102,8 +107,9 @@ TEST(RunFolder, APathThatCannotBeLookedAtIsAnInputOutputError) {
   std::filesystem::create_symlink("loop", folder / "loop");
   for (const std::string& name : {std::string(300, 'n'), std::string(300, 'n') + "/run", std::string("loop/run")}) {
     EXPECT_EQ(error_of([&] { require_absent(folder / name); }).kind(), ErrorKind::io) << name;
-    EXPECT_EQ(error_of([&] { static_cast<void>(RunFolder::create(folder / name, new_run(), checkpoint_of(0))); }).kind(),
-              ErrorKind::io);
+    EXPECT_EQ(
+        error_of([&] { static_cast<void>(RunFolder::create(folder / name, new_run(), checkpoint_of(0))); }).kind(),
+        ErrorKind::io);
     EXPECT_EQ(opening(folder / name).kind(), ErrorKind::io) << name;
   }
 }

@@ -22,8 +22,14 @@ TEST(RunLog, WritesOneLineAStep) {
   const std::string hash(64, 'f');
   {
     RunLog log(run.path());
-    log.step({.step = 1, .loss_nats = 0.1 + 0.2, .gradient_norm = 1.5, .learning_rate = 1e-5, .tokens_per_s = 71234.56});
-    log.step({.step = 2, .loss_nats = 1, .gradient_norm = 0, .learning_rate = 0.001, .tokens_per_s = 1, .weights_sha256 = hash});
+    log.step(
+        {.step = 1, .loss_nats = 0.1 + 0.2, .gradient_norm = 1.5, .learning_rate = 1e-5, .tokens_per_s = 71234.56});
+    log.step({.step = 2,
+              .loss_nats = 1,
+              .gradient_norm = 0,
+              .learning_rate = 0.001,
+              .tokens_per_s = 1,
+              .weights_sha256 = hash});
     log.evaluation({.step = 2, .loss_nats = 2.5, .tokens = 111540, .best = true});
     log.sync();
   }
@@ -31,8 +37,10 @@ TEST(RunLog, WritesOneLineAStep) {
             "{\"step\":1,\"loss_nats\":0.30000000000000004,\"gradient_norm\":1.5,\"learning_rate\":1e-05,"
             "\"tokens_per_s\":71234.6}\n"
             "{\"step\":2,\"loss_nats\":1,\"gradient_norm\":0,\"learning_rate\":0.001,\"tokens_per_s\":1.0,"
-            "\"weights_sha256\":\"" + hash + "\"}\n"
-            "{\"event\":\"eval\",\"step\":2,\"loss_nats\":2.5,\"tokens\":111540,\"best\":true}\n");
+            "\"weights_sha256\":\"" +
+                hash +
+                "\"}\n"
+                "{\"event\":\"eval\",\"step\":2,\"loss_nats\":2.5,\"tokens\":111540,\"best\":true}\n");
 }
 
 TEST(RunLog, EveryLineIsStrictJson) {
@@ -40,8 +48,12 @@ TEST(RunLog, EveryLineIsStrictJson) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   RunLog log(run.path());
-  log.step({.step = std::numeric_limits<std::uint64_t>::max(), .loss_nats = kNan, .gradient_norm = -kInfinity,
-            .learning_rate = -2.2250738585072014e-308, .tokens_per_s = kInfinity, .weights_sha256 = std::string(64, 'f')},
+  log.step({.step = std::numeric_limits<std::uint64_t>::max(),
+            .loss_nats = kNan,
+            .gradient_norm = -kInfinity,
+            .learning_rate = -2.2250738585072014e-308,
+            .tokens_per_s = kInfinity,
+            .weights_sha256 = std::string(64, 'f')},
            StepFate::skipped);
   const std::string line = content_of(run / "log.jsonl");
   const Json json = parse_json(line, "log");

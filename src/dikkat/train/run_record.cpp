@@ -52,8 +52,7 @@ std::vector<TextSource> texts_from(const JsonAt& at) {
   std::vector<TextSource> texts;
   for (const JsonAt& item : at.items()) {
     item.allow_only({"path", "bytes", "copy"});
-    texts.push_back(
-        {.path = item["path"].string(), .bytes = item["bytes"].count(), .copy = copy_name(item["copy"])});
+    texts.push_back({.path = item["path"].string(), .bytes = item["bytes"].count(), .copy = copy_name(item["copy"])});
   }
   return texts;
 }
@@ -65,10 +64,10 @@ void check_header(const JsonAt& root, const std::string& file) {
   check_seal(root, file);
   const std::uint64_t found = root["version"].count();
   if (found == kRunVersion) return;
-  throw Error(ErrorKind::incompatible,
-              "run of format version " + std::to_string(found) + "; this program reads version " +
-                  std::to_string(kRunVersion),
-              {.file = file, .hint = "use the version of dikkat that made it"});
+  throw Error(
+      ErrorKind::incompatible,
+      "run of format version " + std::to_string(found) + "; this program reads version " + std::to_string(kRunVersion),
+      {.file = file, .hint = "use the version of dikkat that made it"});
 }
 
 }  // namespace

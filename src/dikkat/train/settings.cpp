@@ -132,7 +132,8 @@ void check(const Settings& settings, const models::Config& model) {
           "give at most " + std::to_string(settings.steps));
   require(settings.decay_share >= 0 && settings.decay_share <= 1, "decay-share", settings.decay_share,
           "is outside 0 to 1", "try 0.2");
-  require(settings.momentum >= 0 && settings.momentum < 1, "momentum", settings.momentum, "is outside [0, 1)", "try 0.9");
+  require(settings.momentum >= 0 && settings.momentum < 1, "momentum", settings.momentum, "is outside [0, 1)",
+          "try 0.9");
   require(settings.beta1 >= 0 && settings.beta1 < 1, "beta1", settings.beta1, "is outside [0, 1)", "try 0.9");
   require(settings.beta2 >= 0 && settings.beta2 < 1, "beta2", settings.beta2, "is outside [0, 1)", "try 0.99");
   require(std::isfinite(settings.epsilon) && settings.epsilon > 0, "epsilon", settings.epsilon,

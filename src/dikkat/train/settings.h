@@ -64,13 +64,13 @@ struct Settings {
 
 // What may change between a run and its resumption without touching a bit of the weights.
 struct Conduct {
-  std::uint64_t eval_every = 200;     // 0: never
-  std::uint64_t save_every = 200;     // 0: only at the end
-  std::uint64_t sample_every = 0;     // 0: no samples of text
-  std::uint64_t hash_every = 100;     // 0: only at the end
-  std::uint64_t patience = 0;         // evaluations without a better loss before stopping early; 0: never
-  std::uint64_t skip_nonfinite = 0;   // steps with a non-finite loss or norm to pass over before giving up
-  std::size_t keep = 2;               // step checkpoints to keep, at least 2
+  std::uint64_t eval_every = 200;    // 0: never
+  std::uint64_t save_every = 200;    // 0: only at the end
+  std::uint64_t sample_every = 0;    // 0: no samples of text
+  std::uint64_t hash_every = 100;    // 0: only at the end
+  std::uint64_t patience = 0;        // evaluations without a better loss before stopping early; 0: never
+  std::uint64_t skip_nonfinite = 0;  // steps with a non-finite loss or norm to pass over before giving up
+  std::size_t keep = 2;              // step checkpoints to keep, at least 2
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -110,7 +110,9 @@ namespace dikkat {
 template <>
 struct EnumNames<train::OptimizerKind> {
   static constexpr std::array<std::pair<train::OptimizerKind, std::string_view>, 3> names{
-      {{train::OptimizerKind::sgd, "sgd"}, {train::OptimizerKind::adam, "adam"}, {train::OptimizerKind::adamw, "adamw"}}};
+      {{train::OptimizerKind::sgd, "sgd"},
+       {train::OptimizerKind::adam, "adam"},
+       {train::OptimizerKind::adamw, "adamw"}}};
 };
 template <>
 struct EnumNames<train::TokenizerKind> {

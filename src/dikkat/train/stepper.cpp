@@ -67,11 +67,7 @@ bool Measured::finite() const { return std::isfinite(loss_nats) && std::isfinite
 
 Stepper::Stepper(const models::LanguageModel& model, optim::Optimizer& optimizer, const Settings& settings,
                  const kernels::Executor& executor)
-    : model_(model),
-      optimizer_(optimizer),
-      settings_(settings),
-      schedule_(schedule_of(settings)),
-      executor_(executor) {
+    : model_(model), optimizer_(optimizer), settings_(settings), schedule_(schedule_of(settings)), executor_(executor) {
   const std::size_t micro = settings.micro_batch == 0 ? settings.batch : settings.micro_batch;
   batches_.resize((settings.batch + micro - 1) / micro);
 }
@@ -123,8 +119,7 @@ Measured Stepper::measure(std::uint64_t t, BatchSource& source, const StopReques
   return measured;
 }
 
-void Stepper::run_micro_batch(std::uint64_t t, const data::Batch& batch, double gradient_scale,
-                              std::size_t first_row) {
+void Stepper::run_micro_batch(std::uint64_t t, const data::Batch& batch, double gradient_scale, std::size_t first_row) {
   const ArenaPass pass(arena_);
   Context context = context_for(t, batch);
   context.tape = &tape_;

@@ -1,7 +1,8 @@
 // One training step: loss and gradients over the step's micro-batches, then the update.
 //
-// All micro-batches of a step are drawn first, the divisor is the step's number of valid targets, and gradients are sums
-// of whole chunks: so several micro-batches equal the big batch to the bit. After the first step nothing is allocated.
+// All micro-batches of a step are drawn first, the divisor is the step's number of valid targets, and gradients are
+// sums of whole chunks: so several micro-batches equal the big batch to the bit. After the first step nothing is
+// allocated.
 #pragma once
 
 #include <atomic>

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "dikkat/base/parallel.h"
 #include "dikkat/base/allocations_testing.h"
+#include "dikkat/base/parallel.h"
 #include "dikkat/models/testing.h"
 
 namespace dikkat::train {

@@ -86,7 +86,8 @@ class Training {
     log_.emplace(folder_.path());
     Ending ending = Ending::finished;
     if (evaluation_due() && state_.evaluated_step < state_.step && !evaluate()) ending = Ending::interrupted;
-    if (ending == Ending::finished && state_.step < spec_.settings.steps && patience_spent()) ending = Ending::early_stop;
+    if (ending == Ending::finished && state_.step < spec_.settings.steps && patience_spent())
+      ending = Ending::early_stop;
     while (ending == Ending::finished && state_.step < spec_.settings.steps) {
       if (stop_.asked() || !one_step()) {
         ending = Ending::interrupted;
@@ -203,8 +204,8 @@ class Training {
   void show_sample() {
     if (spec_.model.direction != models::Direction::causal) return;
     const generate::Request request{.prompt = {}, .tokens = kSampleTokens};
-    const auto completion =
-        generate::generate(model_, *prepared_.tokenizer, executor_, request, [this](std::string_view) { return !stop_.asked(); });
+    const auto completion = generate::generate(model_, *prepared_.tokenizer, executor_, request,
+                                               [this](std::string_view) { return !stop_.asked(); });
     save_before_failing([&] { observer_.on_sample(state_.step, completion.text); });
   }
 
@@ -383,8 +384,7 @@ Outcome train_on(const TrainRequest& request, const kernels::Executor& executor,
 
 Outcome train(const TrainRequest& request, const kernels::Executor& executor, const StopRequest& stop,
               Observer& observer) {
-  return request.resume ? train_on(request, executor, stop, observer)
-                        : train_new(request, executor, stop, observer);
+  return request.resume ? train_on(request, executor, stop, observer) : train_new(request, executor, stop, observer);
 }
 
 }  // namespace dikkat::train

@@ -12,8 +12,8 @@ namespace {
 
 using dikkat::testing::error_of;
 using dikkat::testing::TemporaryFolder;
-using ::testing::HasSubstr;
 using testing::content_of;
+using ::testing::HasSubstr;
 using testing::overwrite;
 
 // A text of some 2,000 characters with something to learn.
@@ -152,8 +152,9 @@ TEST_F(TrainerTest, ChangedSettingsAreRefusedByNameUnlessOverridden) {
   EXPECT_THAT(error.message(), HasSubstr("steps (20 then, 25 now)"));
   EXPECT_THAT(error.place().hint, HasSubstr("--override"));
   Observer nobody;
-  const Outcome longer = train_with(
-      {.run = folder_ / "run", .spec = spec, .texts = {}, .resume = true, .override_settings = true}, 1, never_, nobody);
+  const Outcome longer =
+      train_with({.run = folder_ / "run", .spec = spec, .texts = {}, .resume = true, .override_settings = true}, 1,
+                 never_, nobody);
   EXPECT_EQ(longer.step, 25U);
 }
 

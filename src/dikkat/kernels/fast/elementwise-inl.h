@@ -42,7 +42,8 @@ void column_sums_fast(const T* dy, std::span<const std::size_t> chunks, T* d_bia
     auto total = hn::LoadU(d, d_bias + c);
     for (std::size_t chunk = 0; chunk + 1 < chunks.size(); ++chunk) {
       auto s = hn::Zero(d);
-      for (std::size_t r = chunks[chunk]; r < chunks[chunk + 1]; ++r) s = hn::Add(s, hn::LoadU(d, dy + r * columns + c));
+      for (std::size_t r = chunks[chunk]; r < chunks[chunk + 1]; ++r)
+        s = hn::Add(s, hn::LoadU(d, dy + r * columns + c));
       total = hn::Add(total, s);
     }
     hn::StoreU(total, d, d_bias + c);

@@ -20,9 +20,8 @@ template <class T>
 HWY_INLINE void store_row(const T* from, T* y, std::size_t n, Store store) {
   const hn::ScalableTag<T> d;
   const std::size_t step = hn::Lanes(d);
-  const auto result = [&](auto value, auto there) HWY_ATTR {
-    return store == Store::add ? hn::Add(there, value) : value;
-  };
+  const auto result = [&](auto value, auto there)
+                          HWY_ATTR { return store == Store::add ? hn::Add(there, value) : value; };
   std::size_t i = 0;
   for (; i + step <= n; i += step) hn::StoreU(result(hn::LoadU(d, from + i), hn::LoadU(d, y + i)), d, y + i);
   if (i == n) return;
@@ -32,8 +31,7 @@ HWY_INLINE void store_row(const T* from, T* y, std::size_t n, Store store) {
 }
 
 template <class T>
-void embedding_forward_fast(const T* table, std::span<const std::uint32_t> ids, T* y, std::size_t width,
-                            Store store) {
+void embedding_forward_fast(const T* table, std::span<const std::uint32_t> ids, T* y, std::size_t width, Store store) {
   for (std::size_t r = 0; r < ids.size(); ++r) store_row(table + ids[r] * width, y + r * width, width, store);
 }
 

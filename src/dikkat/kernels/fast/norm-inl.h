@@ -161,8 +161,8 @@ HWY_INLINE void norm_backward_strip(const NormShape& shape, const NormBackward<T
 }
 
 template <class T>
-void norm_backward_columns_fast(const NormShape& shape, const NormBackward<T>& t,
-                                std::span<const std::size_t> chunks, std::size_t first, std::size_t last) {
+void norm_backward_columns_fast(const NormShape& shape, const NormBackward<T>& t, std::span<const std::size_t> chunks,
+                                std::size_t first, std::size_t last) {
   constexpr std::size_t width = kWidth16<T>;
   std::size_t c = first;
   for (; c + 4 * width <= last; c += 4 * width) norm_backward_strip<4>(shape, t, chunks, c);

@@ -28,9 +28,8 @@ HWY_INLINE T largest_fast(const T* x, std::size_t columns) {
   }
   for (std::size_t v = 1; v < kRunning; ++v) m[0] = hn::Max(m[0], m[v]);
   auto all = m[0];
-  sweep16<T>(columns - c, [&](auto, std::size_t i, const auto& lanes) DIKKAT_INLINE_LAMBDA {
-    all = lanes.keep(hn::Max(all, lanes.load(x + c + i)), all);
-  });
+  sweep16<T>(columns - c, [&](auto, std::size_t i, const auto& lanes)
+                              DIKKAT_INLINE_LAMBDA { all = lanes.keep(hn::Max(all, lanes.load(x + c + i)), all); });
   return fold_max(d, all);
 }
 
@@ -47,9 +46,8 @@ void softmax_forward_fast(const T* x, T* y, std::size_t rows, std::size_t column
       z.part[part] = lanes.keep(hn::Add(z.part[part], e), z.part[part]);
     });
     const auto reciprocal = hn::Set(d, T{1} / z.total());
-    sweep16<T>(columns, [&](auto, std::size_t i, const auto& lanes) DIKKAT_INLINE_LAMBDA {
-      lanes.store(hn::Mul(lanes.load(y + i), reciprocal), y + i);
-    });
+    sweep16<T>(columns, [&](auto, std::size_t i, const auto& lanes)
+                            DIKKAT_INLINE_LAMBDA { lanes.store(hn::Mul(lanes.load(y + i), reciprocal), y + i); });
   }
 }
 

@@ -15,8 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace dikkat::kernels::HWY_NAMESPACE {
 
 template <class T>
-void embedding_forward_plain(const T* table, std::span<const std::uint32_t> ids, T* y, std::size_t width,
-                             Store store) {
+void embedding_forward_plain(const T* table, std::span<const std::uint32_t> ids, T* y, std::size_t width, Store store) {
   for (std::size_t r = 0; r < ids.size(); ++r) {
     for (std::size_t c = 0; c < width; ++c) {
       const T value = table[ids[r] * width + c];

@@ -154,13 +154,14 @@ HWY_INLINE V logarithm(V x) {
   } else {
     tail = polynomial(z, 6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01,
                       2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01,
-                      1.479819860511658591e-01) * z;
+                      1.479819860511658591e-01) *
+           z;
   }
   const V half_square = (A::set(0.5) * f) * f;
-  const V low = A::multiply_add(k, A::set(F::kSingle ? 9.0580006145e-06 : 1.90821492927058770002e-10),
-                                s * (half_square + tail));
-  V result = A::multiply_add(k, A::set(F::kSingle ? 6.9313812256e-01 : 6.93147180369123816490e-01),
-                             (low - half_square) + f);
+  const V low =
+      A::multiply_add(k, A::set(F::kSingle ? 9.0580006145e-06 : 1.90821492927058770002e-10), s * (half_square + tail));
+  V result =
+      A::multiply_add(k, A::set(F::kSingle ? 6.9313812256e-01 : 6.93147180369123816490e-01), (low - half_square) + f);
   const V infinity = A::set(std::numeric_limits<double>::infinity());
   const V none = A::set(std::numeric_limits<double>::quiet_NaN());
   result = A::select(x < infinity, result, x);
@@ -192,9 +193,9 @@ HWY_INLINE V error_function_far(V magnitude) {
   using A = Arithmetic<V>;
   if constexpr (Format<V>::kSingle) {
     const V a = A::smaller(A::set(4.0), magnitude);
-    return A::set(1.0) - exponential(polynomial(a, -3.4775994832e-04, -1.1270649701e+00, -6.3818297508e-01,
-                                                -1.0307564843e-01, 2.1824244780e-02, -2.9444967474e-03,
-                                                1.8608924136e-04));
+    return A::set(1.0) -
+           exponential(polynomial(a, -3.4775994832e-04, -1.1270649701e+00, -6.3818297508e-01, -1.0307564843e-01,
+                                  2.1824244780e-02, -2.9444967474e-03, 1.8608924136e-04));
   } else {
     const V a = A::smaller(A::set(6.5), magnitude);
     const V p = polynomial(a, 5.57535335369399327526e2, 1.02755188689515710272e3, 9.34528527171957607540e2,

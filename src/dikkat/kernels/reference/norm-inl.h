@@ -73,8 +73,8 @@ void norm_backward_plain(const NormShape& shape, const NormBackward<T>& t, Store
 
 // d_gain and d_bias, columns [first, last) only.
 template <class T>
-void norm_backward_columns_plain(const NormShape& shape, const NormBackward<T>& t,
-                                 std::span<const std::size_t> chunks, std::size_t first, std::size_t last) {
+void norm_backward_columns_plain(const NormShape& shape, const NormBackward<T>& t, std::span<const std::size_t> chunks,
+                                 std::size_t first, std::size_t last) {
   const T zero = number<T>(0);
   for (std::size_t chunk = 0; chunk + 1 < chunks.size(); ++chunk) {
     for (std::size_t c = first; c < last; ++c) {

@@ -29,20 +29,20 @@ HWY_INLINE double if_positive(double condition, double a, double b) { return con
 namespace hn = hwy::HWY_NAMESPACE;
 
 #define DIKKAT_LANES template <class T, std::size_t N>
-#define DIKKAT_EACH_LANE(expression)                 \
-  Lanes<T, N> result;                                \
-  for (std::size_t i = 0; i < N; ++i) {              \
-    result.lane[i] = expression;                     \
-  }                                                  \
+#define DIKKAT_EACH_LANE(expression)    \
+  Lanes<T, N> result;                   \
+  for (std::size_t i = 0; i < N; ++i) { \
+    result.lane[i] = expression;        \
+  }                                     \
   return result
 // The same in whole registers, where Highway has the operation: left to itself g++ 12 takes a lane struct apart into
 // scalars (norm's parameter gradients were some ten times slower).
-#define DIKKAT_EACH_REGISTER(expression)                       \
-  const hn::CappedTag<T, N> d;                                 \
-  Lanes<T, N> result;                                          \
-  for (std::size_t i = 0; i < N; i += hn::Lanes(d)) {          \
-    hn::StoreU(expression, d, result.lane + i);                \
-  }                                                            \
+#define DIKKAT_EACH_REGISTER(expression)              \
+  const hn::CappedTag<T, N> d;                        \
+  Lanes<T, N> result;                                 \
+  for (std::size_t i = 0; i < N; i += hn::Lanes(d)) { \
+    hn::StoreU(expression, d, result.lane + i);       \
+  }                                                   \
   return result
 
 DIKKAT_LANES HWY_INLINE Lanes<T, N> operator+(const Lanes<T, N>& a, const Lanes<T, N>& b) {
@@ -71,8 +71,8 @@ DIKKAT_LANES HWY_INLINE Lanes<T, N> maximum(const Lanes<T, N>& a, const Lanes<T,
 }
 DIKKAT_LANES HWY_INLINE Lanes<T, N> if_positive(const Lanes<T, N>& condition, const Lanes<T, N>& a,
                                                 const Lanes<T, N>& b) {
-  DIKKAT_EACH_REGISTER(hn::IfThenElse(hn::Gt(hn::LoadU(d, condition.lane + i), hn::Zero(d)),
-                                      hn::LoadU(d, a.lane + i), hn::LoadU(d, b.lane + i)));
+  DIKKAT_EACH_REGISTER(hn::IfThenElse(hn::Gt(hn::LoadU(d, condition.lane + i), hn::Zero(d)), hn::LoadU(d, a.lane + i),
+                                      hn::LoadU(d, b.lane + i)));
 }
 
 // A constant, rounded once to the number's scalar and copied to every lane.

@@ -7,8 +7,8 @@
 namespace dikkat::nn {
 namespace {
 
-// 2^(-8 h / count) for h = 1..count; exact: every factor is a power of two or a square root of one, by sqrt alone, so that
-// no library's pow enters.
+// 2^(-8 h / count) for h = 1..count; exact: every factor is a power of two or a square root of one, by sqrt alone, so
+// that no library's pow enters.
 std::vector<double> geometric_slopes(std::size_t count) {
   // ratio = 2^(-8 / count) by repeated square roots of 2^-8.
   double ratio = 0x1.0p-8;

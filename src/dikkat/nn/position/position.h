@@ -24,7 +24,8 @@ class Position {
   // Seam 1: x (R,C), the tokens' embedding -> with positions added.
   [[nodiscard]] virtual Variable add_to_embedding(Context& /*context*/, const Variable& x) const { return x; }
   // Seam 2: rotates the queries and keys of qkv (R, ...).
-  [[nodiscard]] virtual Variable rotate(Context& /*context*/, const Variable& qkv, const RotatedHeads& /*heads*/) const {
+  [[nodiscard]] virtual Variable rotate(Context& /*context*/, const Variable& qkv,
+                                        const RotatedHeads& /*heads*/) const {
     return qkv;
   }
   // Seam 3: slope of each head's linear penalty on distance; empty for none.
@@ -54,8 +55,8 @@ struct PositionOptions {
 [[nodiscard]] std::unique_ptr<Position> single_sinusoid_position(const PositionOptions& options);
 // kernels/rotary.h; head_width even.
 [[nodiscard]] std::unique_ptr<Position> rotary_position(const PositionOptions& options);
-// Press, Smith, Lewis 2022: slopes 2^(-8 h / H), h = 1..H, for H a power of two; otherwise those of the next lower power
-// followed by every other slope of the next higher one.
+// Press, Smith, Lewis 2022: slopes 2^(-8 h / H), h = 1..H, for H a power of two; otherwise those of the next lower
+// power followed by every other slope of the next higher one.
 [[nodiscard]] std::unique_ptr<Position> alibi_position(const PositionOptions& options);
 
 }  // namespace dikkat::nn

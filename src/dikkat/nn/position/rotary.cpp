@@ -32,8 +32,6 @@ class Rotary final : public Position {
 
 }  // namespace
 
-std::unique_ptr<Position> rotary_position(const PositionOptions& options) {
-  return std::make_unique<Rotary>(options);
-}
+std::unique_ptr<Position> rotary_position(const PositionOptions& options) { return std::make_unique<Rotary>(options); }
 
 }  // namespace dikkat::nn
