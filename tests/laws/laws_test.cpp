@@ -21,7 +21,10 @@ using testing::TemporaryFolder;
 const char* const kText = DIKKAT_SOURCE_DIR "/data/atasozleri.txt";
 
 bool full() { return std::getenv("DIKKAT_FULL") != nullptr; }
-std::string steps(std::size_t few, std::size_t many) { return std::to_string(full() ? many : few); }
+// A sanitizer's run (which draws fewer random cases too) is some ten times slower.
+bool slow() { return !full() && std::getenv("DIKKAT_RANDOM_CASES") != nullptr; }
+std::size_t count(std::size_t few, std::size_t many) { return full() ? many : (slow() ? (few + 3) / 4 : few); }
+std::string steps(std::size_t few, std::size_t many) { return std::to_string(count(few, many)); }
 
 std::string hash_in(const Finished& finished) {
   const Json json = parse_json(finished.out, "output");
@@ -60,11 +63,11 @@ class Laws : public ::testing::Test {
 
 TEST_F(Laws, AnyNumberOfThreadsTrainsTheSameWeights) {
   const std::string n = steps(30, 400);
-  const Finished one = train("one", {"--preset", "shakespeare-cpu", "--steps", n, "--warmup", "10", "--threads", "1"});
+  const Finished one = train("one", {"--preset", "shakespeare-cpu", "--steps", n, "--warmup", "5", "--threads", "1"});
   ASSERT_EQ(one.code, 0) << one.err;
   for (const char* threads : {"2", "3", "8"}) {
     const Finished some =
-        train(threads, {"--preset", "shakespeare-cpu", "--steps", n, "--warmup", "10", "--threads", threads});
+        train(threads, {"--preset", "shakespeare-cpu", "--steps", n, "--warmup", "5", "--threads", threads});
     ASSERT_EQ(some.code, 0) << some.err;
     EXPECT_EQ(hash_in(some), hash_in(one)) << threads << " threads";
     EXPECT_EQ(step_lines(folder_ / threads), step_lines(folder_ / "one")) << threads << " threads";
@@ -91,7 +94,7 @@ TEST_F(Laws, EvaluatingOftenOrNeverTrainsTheSameWeights) {
 TEST_F(Laws, PlainKernelsTrainTheSameWeights) {
   const std::string n = steps(3, 20);
   const std::vector<std::string> base = {"--preset", "shakespeare-cpu", "--steps", n, "--warmup",
-                                         "2",        "--eval-every",    "0"};
+                                         "1",        "--eval-every",    "0"};
   const auto with = [&](const char* bodies) {
     std::vector<std::string> words = base;
     words.insert(words.end(), {"--kernels", bodies});
@@ -148,7 +151,7 @@ TEST_F(Laws, KilledAtAnyInstantItResumesToTheSameWeights) {
 
   std::mt19937 draw(5);
   int killed = 0;
-  for (int round = 0; round < (full() ? 200 : 20); ++round) {
+  for (std::size_t round = 0; round < count(20, 200); ++round) {
     const std::string name = "run-" + std::to_string(round);
     std::vector<std::string> words = {"train", kText, "--out", (folder_ / name).string(), "--json"};
     words.insert(words.end(), settings.begin(), settings.end());
