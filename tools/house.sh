@@ -14,6 +14,9 @@ needs=(
   nlohmann-json3-dev   /usr/include/nlohmann/json.hpp
   libtomlplusplus-dev  /usr/include/toml++/toml.h
   libxxhash-dev        /usr/include/xxhash.h
+  libboost-math-dev    /usr/include/boost/math/distributions/students_t.hpp
+  libminizip-dev       /usr/include/minizip/zip.h
+  zlib1g-dev           /usr/include/zlib.h
   libgtest-dev         /usr/include/gtest/gtest.h
   libgmock-dev         /usr/include/gmock/gmock.h
 )

@@ -1,4 +1,4 @@
-// What a language model is made of: every choice of the menu, its names, and which combinations are legal.
+// What a model is made of: every choice of the menu, its names, and which combinations are legal.
 #pragma once
 
 #include <cstddef>
@@ -9,21 +9,32 @@
 #include "dikkat/base/fields.h"
 #include "dikkat/kernels/mask.h"
 #include "dikkat/nn/block.h"
+#include "dikkat/nn/pooling.h"
 
 namespace dikkat::models {
 
+// What comes in and what comes out. next_token: tokens in, the logits of each next token out (LanguageModel). classify,
+// regress: a series of numbers in, logits of its class or one number out (SeriesModel).
+enum class Task : std::uint8_t { next_token, classify, regress };
+// How a series enters the residual stream. embedded: one linear map of its channels to the width. raw: the channels are
+// the stream (width = channels).
+enum class InputKind : std::uint8_t { embedded, raw };
 enum class NormKind : std::uint8_t { layer, rms, none };
 enum class OutputKind : std::uint8_t { tied, free };
 // gpt2: normal 0.02, residual projections 0.02 / sqrt(2 L). book: the document's table of deviations (KucukGPT).
 enum class InitKind : std::uint8_t { gpt2, book };
 using kernels::Activation;
 using kernels::Direction;
+using nn::PoolingKind;
 using nn::Placement;
 using nn::PositionKind;
 using nn::Residuals;
 
 struct Config {
-  std::size_t vocabulary = 0;  // V; set from the tokenizer
+  Task task = Task::next_token;
+  std::size_t vocabulary = 0;  // V; set from the tokenizer; 0 for series
+  std::size_t channels = 0;    // of a series; set from the data; 0 for text
+  std::size_t outputs = 0;     // of a series: logits of K > 2 classes, one for two classes or for regress; set from the data
   std::size_t context = 64;    // T
   std::size_t width = 128;     // C
   std::size_t layers = 4;      // L
@@ -39,7 +50,9 @@ struct Config {
   double rotary_base = 10000.0;
   Direction direction = Direction::causal;
   std::size_t window = 0;  // 0: no sliding window
-  OutputKind output = OutputKind::tied;
+  InputKind input = InputKind::embedded;             // series only
+  PoolingKind pooling = PoolingKind::mean;           // series only
+  OutputKind output = OutputKind::tied;              // text only
   bool norm_bias = false;
   bool attention_bias = false;
   bool mlp_bias = false;
@@ -51,7 +64,10 @@ struct Config {
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
+    visit("task", self.task, "what is learned: the next token of a text, or a series' class or number");
     visit("vocabulary", self.vocabulary, "number of distinct tokens, V (set from the text)");
+    visit("channels", self.channels, "numbers a step of a series (set from the data)");
+    visit("outputs", self.outputs, "numbers that come out for a series (set from the data)");
     visit("context", self.context, "longest sequence the model sees, T, in tokens");
     visit("width", self.width, "width of the residual stream, C");
     visit("layers", self.layers, "number of blocks, L");
@@ -67,6 +83,8 @@ struct Config {
     visit("rotary-base", self.rotary_base, "base of the rotary angles");
     visit("direction", self.direction, "which way attention looks");
     visit("window", self.window, "sliding window, in tokens (0: none)");
+    visit("input", self.input, "how a series enters: mapped to the width, or as it is");
+    visit("pooling", self.pooling, "how a series' steps become one vector");
     visit("output", self.output, "output layer tied to the token embedding, or free");
     visit("norm-bias", self.norm_bias, "bias in the norms");
     visit("attention-bias", self.attention_bias, "biases in attention's projections");
@@ -97,6 +115,18 @@ void check(const Config& config);
 
 namespace dikkat {
 
+template <>
+struct EnumNames<models::Task> {
+  static constexpr std::array<std::pair<models::Task, std::string_view>, 3> names{
+      {{models::Task::next_token, "next-token"},
+       {models::Task::classify, "classify"},
+       {models::Task::regress, "regress"}}};
+};
+template <>
+struct EnumNames<models::InputKind> {
+  static constexpr std::array<std::pair<models::InputKind, std::string_view>, 2> names{
+      {{models::InputKind::embedded, "embedded"}, {models::InputKind::raw, "raw"}}};
+};
 template <>
 struct EnumNames<models::NormKind> {
   static constexpr std::array<std::pair<models::NormKind, std::string_view>, 3> names{
