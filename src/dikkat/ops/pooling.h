@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 
 #include "dikkat/autograd/context.h"
 #include "dikkat/autograd/variable.h"
@@ -19,10 +20,13 @@ struct AttentionPoolingOptions {
 };
 
 // key_values (R, 2 H D): keys of H heads, then values; query (H D) -> out (B, H D):
-//   s[r,h] = query[h] . key[r,h] / sqrt(D);  a = softmax of s over the sample's rows;  out[b,h] = sum over r of a[r,h] v[r,h]
-// The second form also hands the map a (R,H) to `look`, as ops::attention_with_map does.
+//   s[r,h] = query[h] . key[r,h] / sqrt(D);  a = softmax of s over the sample's rows;  out[b,h] = sum over r of a[r,h]
+//   v[r,h]
 [[nodiscard]] Variable attention_pooling(Context& context, const Variable& key_values, const Variable& query,
                                          const AttentionPoolingOptions& options);
+// For looking inside, as ops::attention_with_map: the map a (R,H) is handed to `look`, which may change it; then the
+// output from that map. Equal to attention_pooling to the bit if nothing is changed; the gradient is that of the
+// unchanged map.
 [[nodiscard]] Variable attention_pooling_with_map(Context& context, const Variable& key_values, const Variable& query,
                                                   const AttentionPoolingOptions& options,
                                                   const std::function<void(Tensor&)>& look);
