@@ -53,8 +53,8 @@ constexpr std::size_t kLayers = 256;
 constexpr long double kLastEdge = 3.6541528853610087963519472518L;  // r: where the lowest layer's tail begins
 constexpr long double kMagnitudes = 0x1p52L;
 
-// Layer i > 0 reaches from 0 to x_i: x_255 = r, and x_(i-1) follows from x_i, since all have one area; x_0 = 0. Layer 0 is
-// the lowest strip with the tail beyond r.
+// Layer i > 0 reaches from 0 to x_i: x_255 = r, and x_(i-1) follows from x_i, since all have one area; x_0 = 0. Layer 0
+// is the lowest strip with the tail beyond r.
 struct Layers {
   std::array<std::uint64_t, kLayers> inside{};  // a magnitude below it is under the curve for certain
   std::array<double, kLayers> width{};          // of one unit of magnitude
