@@ -187,6 +187,18 @@ void FileWriter::write(std::span<const std::byte> bytes) {
   written_ += wanted;
 }
 
+void FileWriter::rewrite(std::uint64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put =
+        uninterrupted([&] { return ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
+    if (put <= 0) {
+      fail(fmt::format("cannot write {} bytes at {}", bytes.size(), offset), path_.string(), put == 0 ? ENOSPC : errno);
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+    offset += static_cast<std::uint64_t>(put);
+  }
+}
+
 void FileWriter::finish() {
   // A failed fsync is never repeated: the kernel may have dropped the pages and would then report success.
   if (uninterrupted([&] { return ::fsync(descriptor_); }) != 0) {
@@ -197,22 +209,44 @@ void FileWriter::finish() {
   finished_ = true;
 }
 
-void replace_file(const fs::path& path, std::string_view content) {
-  const fs::path temporary = path.string() + fmt::format(".tmp-{}", ::getpid());
-  ::unlink(temporary.c_str());  // of a dead process that had our number
+// People know the file by its own name.
+template <class Action>
+void FileReplacement::under_own_name(Action&& action) {
   try {
-    FileWriter writer(temporary);
-    writer.write(content);
-    writer.finish();
-  } catch (const Error& error) {  // people know the file by its own name
-    throw Error(error.kind(), error.message(), {.file = path.string(), .hint = error.place().hint});
+    action();
+  } catch (const Error& error) {
+    throw Error(error.kind(), error.message(), {.file = path_.string(), .hint = error.place().hint});
   }
-  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+}
+
+FileReplacement::FileReplacement(fs::path path)
+    : path_(std::move(path)), temporary_(path_.string() + fmt::format(".tmp-{}", ::getpid())) {
+  ::unlink(temporary_.c_str());  // of a dead process that had our number
+  under_own_name([&] { writer_ = std::make_unique<FileWriter>(temporary_); });
+}
+
+void FileReplacement::write(std::span<const std::byte> bytes) {
+  under_own_name([&] { writer_->write(bytes); });
+}
+
+void FileReplacement::rewrite(std::uint64_t offset, std::span<const std::byte> bytes) {
+  under_own_name([&] { writer_->rewrite(offset, bytes); });
+}
+
+void FileReplacement::finish() {
+  under_own_name([&] { writer_->finish(); });
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
     const int code = errno;
-    ::unlink(temporary.c_str());
-    fail("cannot replace", path.string(), code);
+    ::unlink(temporary_.c_str());
+    fail("cannot replace", path_.string(), code);
   }
-  sync_folder(folder_of(path));
+  sync_folder(folder_of(path_));
+}
+
+void replace_file(const fs::path& path, std::string_view content) {
+  FileReplacement file(path);
+  file.write(content);
+  file.finish();
 }
 
 void sync_folder(const fs::path& folder) {

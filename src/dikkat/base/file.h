@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,6 +47,8 @@ class FileWriter {
 
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
+  // Puts other bytes in the place of those written before at [offset, offset + bytes.size()).
+  void rewrite(std::uint64_t offset, std::span<const std::byte> bytes);
   // fsync and close; the file stays.
   void finish();
 
@@ -55,8 +59,27 @@ class FileWriter {
   bool finished_ = false;
 };
 
-// Replaces `path` by `content` so that a crash at any instant leaves the old file or the new one: a temporary file in
-// the same folder, fsync, rename, fsync of the folder. Two threads may not replace the same file at once.
+// Replaces `path` piece by piece, so that a crash at any instant leaves the old file or the new one: a temporary file
+// in the same folder, fsync, rename, fsync of the folder. What is not finished leaves nothing. Two threads may not
+// replace the same file at once.
+class FileReplacement {
+ public:
+  explicit FileReplacement(std::filesystem::path path);
+
+  void write(std::span<const std::byte> bytes);
+  void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
+  void rewrite(std::uint64_t offset, std::span<const std::byte> bytes);
+  void finish();
+
+ private:
+  template <class Action>
+  void under_own_name(Action&& action);
+
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  std::unique_ptr<FileWriter> writer_;
+};
+// The same with all of it at once.
 void replace_file(const std::filesystem::path& path, std::string_view content);
 void sync_folder(const std::filesystem::path& folder);
 

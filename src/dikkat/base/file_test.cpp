@@ -330,6 +330,40 @@ TEST(FileWriter, StopsAtTheLimitOnFileSizes) {
   EXPECT_EQ(files_in(folder.path()), 0U);
 }
 
+TEST(FileWriter, PutsOtherBytesInThePlaceOfWrittenOnes) {
+  const TemporaryFolder folder;
+  FileWriter writer(folder / "log");
+  writer.write("0123456789");
+  writer.rewrite(2, std::as_bytes(std::span(std::string_view("ABC"))));
+  writer.write("next");
+  writer.finish();
+  EXPECT_EQ(content_of(folder / "log"), "01ABC56789next");
+}
+
+TEST(FileReplacement, TakesItsNameOnlyWhenItIsWhole) {
+  const TemporaryFolder folder;
+  put(folder / "state", "old");
+  FileReplacement file(folder / "state");
+  file.write("one, ");
+  file.write("two");
+  EXPECT_EQ(content_of(folder / "state"), "old");
+  file.rewrite(0, std::as_bytes(std::span(std::string_view("ONE"))));
+  file.finish();
+  EXPECT_EQ(content_of(folder / "state"), "ONE, two");
+  EXPECT_EQ(files_in(folder.path()), 1U);
+}
+
+TEST(FileReplacement, LeavesNothingOfWhatIsNotFinished) {
+  const TemporaryFolder folder;
+  put(folder / "state", "old");
+  { FileReplacement(folder / "state").write("half"); }
+  EXPECT_EQ(content_of(folder / "state"), "old");
+  EXPECT_EQ(files_in(folder.path()), 1U);
+  const Error nowhere = error_of([&] { FileReplacement(folder / "no" / "state"); });
+  EXPECT_EQ(nowhere.kind(), ErrorKind::io);
+  EXPECT_EQ(nowhere.place().file, (folder / "no" / "state").string());
+}
+
 TEST(ReplaceFile, CreatesAndReplaces) {
   const TemporaryFolder folder;
   replace_file(folder / "state", "one");
