@@ -17,11 +17,11 @@ enum class SeriesTarget : std::uint8_t { label, number };  // classify, regress
 struct SeriesCoding {
   SeriesTarget target = SeriesTarget::label;
   std::vector<std::string> channel_names;
-  std::vector<double> means;       // (channels) over all steps of the training part
-  std::vector<double> deviations;  // (channels), divisor n; 1 where a channel is constant
-  std::size_t longest = 0;         // steps of the longest series it was made from
-  std::vector<std::string> labels; // (K) distinct, byte-wise order (numbers by value); empty for `number`
-  double target_mean = 0;          // of `number`
+  std::vector<double> means;        // (channels) over all steps of the training part
+  std::vector<double> deviations;   // (channels), divisor n; 1 where a channel is constant
+  std::size_t longest = 0;          // steps of the longest series it was made from
+  std::vector<std::string> labels;  // (K) distinct, byte-wise order (numbers by value); empty for `number`
+  double target_mean = 0;           // of `number`
   double target_deviation = 1;
 
   [[nodiscard]] std::size_t channels() const { return means.size(); }
@@ -40,10 +40,10 @@ struct SeriesCoding {
 // Series as numbers for a model: (value - mean) / deviation of its channel.
 struct CodedSeries {
   std::size_t channels = 1;
-  std::vector<double> values;               // (sum of lengths, channels)
-  std::vector<std::size_t> first_step{0};   // (n+1) where each series' steps begin
-  std::vector<std::int32_t> classes;        // (n), index into the coding's labels; -1 where there is no label
-  std::vector<double> numbers;              // (n) standardised targets of `number`
+  std::vector<double> values;              // (sum of lengths, channels)
+  std::vector<std::size_t> first_step{0};  // (n+1) where each series' steps begin
+  std::vector<std::int32_t> classes;       // (n), index into the coding's labels; -1 where there is no label
+  std::vector<double> numbers;             // (n) standardised targets of `number`
 
   [[nodiscard]] std::size_t count() const { return first_step.size() - 1; }
   [[nodiscard]] std::size_t length(std::size_t series) const { return first_step[series + 1] - first_step[series]; }
