@@ -1,0 +1,63 @@
+#include "dikkat/base/json.h"
+#include "dikkat/cli/arguments.h"
+#include "dikkat/cli/console.h"
+#include "dikkat/cli/execution.h"
+#include "dikkat/cli/lessons.h"
+#include "dikkat/lessons/block.h"
+
+namespace dikkat::cli {
+namespace {
+
+Json as_json(const lessons::BlockLesson& lesson) {
+  const lessons::ParameterTable& p = lesson.parameters;
+  Json rows = Json::array();
+  for (const lessons::NormRow& row : lesson.norm_rows) {
+    Json after = Json::array();
+    for (const double value : row.after) after.push(value);
+    rows.push(Json::object().set("after", std::move(after)).set("mean", row.mean).set("deviation", row.deviation));
+  }
+  Json losses = Json::array();
+  for (const double loss : lesson.losses) losses.push(loss);
+  return Json::object()
+      .set("residuals", lesson.residuals == models::Residuals::on)
+      .set("norm_rows", std::move(rows))
+      .set("parameters", Json::object()
+                             .set("embeddings", p.embeddings)
+                             .set("attention", p.attention)
+                             .set("mlp", p.mlp)
+                             .set("norms", p.norms)
+                             .set("output", p.output)
+                             .set("total", p.total())
+                             .set("counted", p.counted))
+      .set("losses_nats", std::move(losses))
+      .set("final_loss_nats", lesson.final_loss)
+      .set("predicted", lesson.predicted);
+}
+
+int run_lesson(const Arguments& arguments, Output& output) {
+  const Execution execution(arguments);
+  const auto residuals = arguments.has("no-residual") ? models::Residuals::off : models::Residuals::on;
+  const lessons::BlockLesson lesson = lessons::block_lesson(execution.executor(), residuals);
+  if (arguments.json()) {
+    output.line(text_of(as_json(lesson)));
+  } else {
+    output.write(arguments.has("as-published") ? lessons::as_published(lesson) : lessons::explained(lesson));
+  }
+  return 0;
+}
+
+}  // namespace
+
+Lesson lesson_block() {
+  return {.name = "block",
+          .summary = "the transformer block: norm, where a GPT's parameters are, memorising one batch",
+          .description =
+              "block: the transformer block. What layer norm does to a row, where a small GPT's parameters are, and "
+              "whether it can memorise one batch; with --no-residual the exercise, the same without residuals.",
+          .options = {{.name = "no-residual", .help = "without residual connections"}},
+          .examples = {{"dikkat lesson block", "the chapter on the transformer block"},
+                       {"dikkat lesson block --no-residual", "its exercise"}},
+          .run = run_lesson};
+}
+
+}  // namespace dikkat::cli
