@@ -17,9 +17,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 NO_TARGET = -1
 
 BASE = {
-    "vocabulary": 11, "context": 6, "width": 8, "layers": 2, "heads": 2, "kv-heads": 0, "head-width": 0, "mlp-width": 0,
+    "task": "next-token", "vocabulary": 11, "channels": 0, "outputs": 0, "context": 6, "width": 8, "layers": 2, "heads": 2, "kv-heads": 0, "head-width": 0, "mlp-width": 0,
     "norm": "layer", "norm-epsilon": 1e-5, "placement": "pre", "activation": "gelu", "position": "learned",
-    "rotary-base": 10000.0, "direction": "causal", "window": 0, "output": "tied", "norm-bias": False,
+    "rotary-base": 10000.0, "direction": "causal", "window": 0,
+    "input": "embedded", "pooling": "mean", "output": "tied", "norm-bias": False,
     "attention-bias": False, "mlp-bias": False, "output-bias": False, "residuals": "on", "dropout": 0.0,
     "attention-dropout": 0.0, "init": "gpt2",
 }
@@ -48,12 +49,11 @@ def sizes(c):
     return heads, groups, c["head-width"] or c["width"] // heads, c["mlp-width"] or 4 * c["width"]
 
 
-def make_parameters(c, draw):
+def make_body(c, p, draw):  # everything between the embedding and the output
     heads, groups, d, inner = sizes(c)
     width = c["width"]
     joint = (heads + 2 * groups) * d
     up = 2 * inner if c["activation"] == "swiglu" else inner
-    p = {"token_embedding.weight": draw(c["vocabulary"], width)}
     if c["position"] == "learned":
         p["position_embedding.weight"] = draw(c["context"], width)
 
@@ -79,8 +79,13 @@ def make_parameters(c, draw):
         linear(block + ".mlp.down", inner, width, c["mlp-bias"])
     if c["placement"] == "pre":
         norm("final_norm")
+
+
+def make_parameters(c, draw):
+    p = {"token_embedding.weight": draw(c["vocabulary"], c["width"])}
+    make_body(c, p, draw)
     if c["output"] == "free":
-        p["output.weight"] = draw(width, c["vocabulary"])
+        p["output.weight"] = draw(c["width"], c["vocabulary"])
     if c["output-bias"]:
         p["output.bias"] = draw(c["vocabulary"])
     return {path: value.requires_grad_() for path, value in p.items()}
@@ -183,9 +188,8 @@ def mlp(c, p, path, x):
     return affine(p, path + ".down", x)
 
 
-def logits_of(c, p, tokens, lengths):
-    x = p["token_embedding.weight"][tokens]
-    steps = tokens.shape[1]
+def body(c, p, x, lengths):
+    steps = x.shape[1]
     if c["position"] == "learned":
         x = x + p["position_embedding.weight"][:steps]
     elif c["position"] == "sinusoidal":
@@ -205,6 +209,11 @@ def logits_of(c, p, tokens, lengths):
         x = sublayer(block + ".norm2", lambda y: mlp(c, p, block + ".mlp", y), x)
     if c["placement"] == "pre":
         x = normalise(c, p, "final_norm", x)
+    return x
+
+
+def logits_of(c, p, tokens, lengths):
+    x = body(c, p, p["token_embedding.weight"][tokens], lengths)
     out = affine(p, "output", x) if c["output"] == "free" else x @ p["token_embedding.weight"].T
     return out + p["output.bias"] if c["output-bias"] and c["output"] == "tied" else out
 
@@ -235,9 +244,14 @@ def make(name, changes, seed):
         "parameters": {path: value.detach().flatten().tolist() for path, value in p.items()},
         "gradients": {path: value.grad.flatten().tolist() for path, value in p.items()},
     }
-    with open(os.path.join(HERE, f"menu_{name}.json"), "w") as file:
+    write(f"menu_{name}.json", golden)
+
+
+def write(name, golden):
+    with open(os.path.join(HERE, name), "w") as file:
         file.write("{\n" + ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in golden.items()) + "\n}\n")
 
 
-for number, (name, changes) in enumerate(MENU.items()):
-    make(name, changes, 7000 + number)
+if __name__ == "__main__":
+    for number, (name, changes) in enumerate(MENU.items()):
+        make(name, changes, 7000 + number)

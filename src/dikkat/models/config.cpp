@@ -9,6 +9,12 @@
 namespace dikkat::models {
 namespace {
 
+bool is_series(const Config& config) { return config.task != Task::next_token; }
+
+bool pools_by_query(const Config& config) {
+  return is_series(config) && config.pooling == PoolingKind::attention_query;
+}
+
 // Above this no size is a model's: products of a few stay within 64 bits.
 constexpr std::size_t kLargestSize = std::size_t{1} << 24U;
 
@@ -23,6 +29,10 @@ void check_size(const std::string& field, std::size_t value, std::size_t least) 
   }
 }
 
+void check_absent(const std::string& field, std::size_t value, const std::string& why) {
+  if (value != 0) refuse(field, std::to_string(value) + " where " + why, "give 0");
+}
+
 void check_rate(const std::string& field, double value) {
   if (value >= 0 && value < 1) return;
   refuse(field, text_of(value) + " is not a probability below one", "give a number in [0, 1)");
@@ -33,8 +43,10 @@ void check_product(const Config& config) {
   const auto real = [](std::size_t size) { return static_cast<double>(size); };
   const double heads = real(config.heads) * real(config.head_width_or_default());
   const double block = real(config.width) * 4 * (heads + real(config.mlp_width_or_default()));
-  const double rest = real(config.width) * (2 * real(config.vocabulary) + real(config.context));
-  if (real(config.layers) * block + rest < 0x1.0p48) return;
+  const double ends = 2 * real(config.vocabulary) + real(config.context) + real(config.channels) + 1;
+  const double pooling = pools_by_query(config) ? 2 * heads * (real(config.width) + 1) : 0;
+  const double read_out = (real(config.width) + heads) * real(config.outputs);
+  if (real(config.layers) * block + real(config.width) * ends + pooling + read_out < 0x1.0p48) return;
   refuse("width", std::to_string(config.width) + " is too large with these layers, heads, vocabulary and context",
          "keep the model below 2^48 parameters");
 }
@@ -63,23 +75,37 @@ std::string nearest_divisors(std::size_t value, std::size_t near) {
   return list;
 }
 
-}  // namespace
-
-void check(const Config& config) {
+void check_text(const Config& config) {
   check_size("vocabulary", config.vocabulary, 1);
-  check_size("context", config.context, 1);
-  check_size("width", config.width, 1);
-  check_size("layers", config.layers, 1);
-  check_size("heads", config.heads, 1);
-  check_size("kv-heads", config.kv_heads, 0);
-  check_size("head-width", config.head_width, 0);
-  check_size("mlp-width", config.mlp_width, 0);
-  check_size("window", config.window, 0);
+  check_absent("channels", config.channels, "a text has none");
+  check_absent("outputs", config.outputs, "a model of text has one for each token of its vocabulary");
+}
+
+void check_series(const Config& config) {
+  check_absent("vocabulary", config.vocabulary, "a series has none");
+  check_size("channels", config.channels, 1);
+  check_size("outputs", config.outputs, 1);
+  if (config.task == Task::regress && config.outputs != 1) {
+    refuse("outputs", std::to_string(config.outputs) + " is too many: a series has one number to learn", "give 1");
+  }
+  if (config.input == InputKind::raw && config.width != config.channels) {
+    refuse("width",
+           std::to_string(config.width) + " is not the number of channels, " + std::to_string(config.channels) +
+               ", and raw input is not mapped",
+           "give width " + std::to_string(config.channels) + ", or input embedded");
+  }
+}
+
+void check_heads(const Config& config) {
   if (config.head_width == 0 && config.width % config.heads != 0) {
     refuse("width", std::to_string(config.width) + " is not a multiple of " + std::to_string(config.heads) + " heads",
            "give width " + nearest_multiples(config.width, config.heads) + ", heads " +
                nearest_divisors(config.width, config.heads) + ", or a head-width of its own");
   }
+}
+
+// What only blocks ask of heads.
+void check_block_heads(const Config& config) {
   if (config.heads % config.kv_heads_or_default() != 0) {
     refuse("kv-heads", std::to_string(config.kv_heads) + " does not divide " + std::to_string(config.heads) + " heads",
            "give " + nearest_divisors(config.heads, config.kv_heads));
@@ -89,6 +115,30 @@ void check(const Config& config) {
            "rotary positions turn pairs of channels; " + std::to_string(config.head_width_or_default()) + " is odd",
            "give head-width " + nearest_multiples(config.head_width_or_default(), 2) + ", or another position");
   }
+}
+
+// Schemes that act inside attention have nothing to act on.
+void check_without_blocks(const Config& config) {
+  if (config.position == PositionKind::rotary || config.position == PositionKind::alibi) {
+    refuse("position", std::string(text_of(config.position)) + " acts in the blocks, and there are none",
+           "give none, learned or sinusoidal, or at least one layer");
+  }
+}
+
+}  // namespace
+
+void check(const Config& config) {
+  is_series(config) ? check_series(config) : check_text(config);
+  check_size("context", config.context, 1);
+  check_size("width", config.width, 1);
+  check_size("layers", config.layers, is_series(config) ? 0 : 1);
+  check_size("heads", config.heads, 1);
+  check_size("kv-heads", config.kv_heads, 0);
+  check_size("head-width", config.head_width, 0);
+  check_size("mlp-width", config.mlp_width, 0);
+  check_size("window", config.window, 0);
+  if (config.layers > 0 || pools_by_query(config)) check_heads(config);
+  config.layers > 0 ? check_block_heads(config) : check_without_blocks(config);
   if (!(config.rotary_base > 1) || std::isinf(config.rotary_base)) {
     refuse("rotary-base", text_of(config.rotary_base) + " is not a number above 1", "give 10000");
   }
@@ -100,7 +150,10 @@ void check(const Config& config) {
   check_product(config);
 }
 
-std::size_t parameter_count(const Config& config) {
+namespace {
+
+// Without embedding and output.
+std::size_t body_count(const Config& config, std::size_t positions) {
   const std::size_t c = config.width;
   const std::size_t f = config.mlp_width_or_default();
   const std::size_t queries = config.heads * config.head_width_or_default();
@@ -111,14 +164,37 @@ std::size_t parameter_count(const Config& config) {
   const std::size_t norm = config.norm == NormKind::none ? 0 : (norm_bias ? 2 * c : c);
   const std::size_t attention = c * joint + queries * c + (config.attention_bias ? joint + c : 0);
   const std::size_t mlp = c * up + f * c + (config.mlp_bias ? up + c : 0);
-  const bool final_norm = config.placement == Placement::pre;
 
-  std::size_t total = config.vocabulary * c + config.layers * (2 * norm + attention + mlp);
-  if (config.position == PositionKind::learned) total += config.context * c;
-  if (final_norm) total += norm;
-  if (config.output == OutputKind::free) total += c * config.vocabulary;
+  std::size_t total = config.layers * (2 * norm + attention + mlp);
+  if (config.position == PositionKind::learned) total += positions * c;
+  if (config.placement == Placement::pre) total += norm;
+  return total;
+}
+
+std::size_t text_count(const Config& config) {
+  std::size_t total = config.vocabulary * config.width + body_count(config, config.context);
+  if (config.output == OutputKind::free) total += config.width * config.vocabulary;
   if (config.output_bias) total += config.vocabulary;
   return total;
+}
+
+std::size_t series_count(const Config& config) {
+  const std::size_t c = config.width;
+  const std::size_t token = config.pooling == PoolingKind::class_token ? 1 : 0;
+  const std::size_t queries = config.heads * config.head_width_or_default();
+  const std::size_t pooled = pools_by_query(config) ? queries : c;
+
+  std::size_t total = body_count(config, config.context + token) + token * c + pooled * config.outputs;
+  if (config.input == InputKind::embedded) total += config.channels * c;
+  if (pools_by_query(config)) total += c * 2 * queries + queries;
+  if (config.output_bias) total += config.outputs;
+  return total;
+}
+
+}  // namespace
+
+std::size_t parameter_count(const Config& config) {
+  return is_series(config) ? series_count(config) : text_count(config);
 }
 
 }  // namespace dikkat::models

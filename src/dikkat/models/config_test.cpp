@@ -4,12 +4,33 @@
 #include <limits>
 
 #include "dikkat/base/testing.h"
-#include "dikkat/models/testing.h"
+#include "dikkat/models/series_testing.h"
 
 namespace dikkat::models {
 namespace {
 
 using ::dikkat::testing::error_of;
+
+// The lesson on heads: one learned query a head over the bare channels.
+Config lesson_on_heads(std::size_t heads) {
+  return {.task = Task::classify,
+          .channels = 3,
+          .outputs = 1,
+          .context = 12,
+          .width = 3,
+          .layers = 0,
+          .heads = heads,
+          .head_width = 4 / heads,
+          .norm = NormKind::none,
+          .position = PositionKind::none,
+          .input = InputKind::raw,
+          .pooling = PoolingKind::attention_query,
+          .output_bias = true};
+}
+
+Config small_series() {
+  return {.task = Task::classify, .channels = 2, .outputs = 1, .context = 8, .width = 12, .layers = 1, .heads = 4};
+}
 
 Config small() { return {.vocabulary = 10, .context = 8, .width = 12, .layers = 1, .heads = 4}; }
 
@@ -84,6 +105,69 @@ TEST(ConfigCheck, SizesAreAtLeastOneAndNotAbsurd) {
     EXPECT_NO_THROW(check(config));
     config.*member = 16777217;
     EXPECT_THROW(check(config), Error);
+  }
+}
+
+TEST(ConfigCheck, AcceptsEveryModelOfSeries) {
+  for (const auto& [name, config] : testing::series_menu()) EXPECT_NO_THROW(check(config)) << name;
+  for (const std::size_t heads : {1U, 2U, 4U}) EXPECT_NO_THROW(check(lesson_on_heads(heads)));
+}
+
+TEST(ConfigCheck, TextHasNoChannelsAndSeriesNoVocabulary) {
+  Config config = small();
+  config.channels = 2;
+  expect_refused(config, "channels", "2 where a text has none", "give 0");
+  config = small();
+  config.outputs = 3;
+  expect_refused(config, "outputs", "3 where a model of text has one for each token of its vocabulary", "give 0");
+  config = small();
+  config.layers = 0;
+  expect_refused(config, "layers", "0 is too small", "give at least 1");
+  config = small_series();
+  config.vocabulary = 5;
+  expect_refused(config, "vocabulary", "5 where a series has none", "give 0");
+}
+
+TEST(ConfigCheck, SeriesHaveChannelsAndOutputs) {
+  for (const auto member : {&Config::channels, &Config::outputs}) {
+    Config config = small_series();
+    config.*member = 0;
+    expect_refused(config, member == &Config::channels ? "channels" : "outputs", "0 is too small", "give at least 1");
+    config.*member = 16777217;
+    EXPECT_THROW(check(config), Error);
+  }
+  Config config = small_series();
+  config.task = Task::regress;
+  EXPECT_NO_THROW(check(config));
+  config.outputs = 2;
+  expect_refused(config, "outputs", "2 is too many: a series has one number to learn", "give 1");
+}
+
+TEST(ConfigCheck, RawInputIsAsWideAsTheChannels) {
+  Config config = small_series();
+  config.input = InputKind::raw;
+  expect_refused(config, "width", "12 is not the number of channels, 2, and raw input is not mapped",
+                 "give width 2, or input embedded");
+  config.channels = 12;
+  EXPECT_NO_THROW(check(config));
+}
+
+TEST(ConfigCheck, WithoutBlocksHeadsAreThePoolings) {
+  Config config = small_series();
+  config.layers = 0;
+  config.width = 10;
+  EXPECT_NO_THROW(check(config));  // the mean asks for no heads
+  config.kv_heads = 3;
+  EXPECT_NO_THROW(check(config));
+  config.pooling = PoolingKind::attention_query;
+  expect_refused(config, "width", "10 is not a multiple of 4 heads",
+                 "give width 8 or 12, heads 1, 2 or 5, or a head-width of its own");
+  config.head_width = 1;
+  EXPECT_NO_THROW(check(config));
+  for (const PositionKind position : {PositionKind::rotary, PositionKind::alibi}) {
+    config.position = position;
+    expect_refused(config, "position", std::string(text_of(position)) + " acts in the blocks, and there are none",
+                   "give none, learned or sinusoidal, or at least one layer");
   }
 }
 
@@ -215,6 +299,84 @@ TEST(ParameterCount, EqualsTheBuiltModelOverTheMenu) {
   for (const auto& [name, config] : testing::menu()) {
     const LanguageModel model(config, DType::f32, nn::ParameterStore::Gradients::none);
     EXPECT_EQ(parameter_count(config), model.parameters().count()) << name;
+  }
+}
+
+struct CountedSeries {
+  const char* name;
+  Config config;
+  std::size_t by_hand;
+};
+
+const std::vector<CountedSeries>& counted_series() {
+  static const std::vector<CountedSeries> all = {
+      // Key and value maps 2 * 3*4, queries 4, output 4 + 1, however many heads share them.
+      {"one head", lesson_on_heads(1), 24 + 4 + 5},
+      {"two heads", lesson_on_heads(2), 24 + 4 + 5},
+      {"four heads", lesson_on_heads(4), 24 + 4 + 5},
+      // Input 2*12, positions 8*12; a block of gains 2*12, qkv 12*36, output 12*12, MLP 2 * 12*48: 1,752; final gain
+      // 12;
+      // output 12.
+      {"mean", small_series(), 24 + 96 + 1752 + 12 + 12},
+      // As mean, and three classes with biases: input 24, positions for the class token too 9*12, block 1,752, gain 12,
+      // token 12, output 12*3 + 3.
+      {"class token",
+       {.task = Task::classify,
+        .channels = 2,
+        .outputs = 3,
+        .context = 8,
+        .width = 12,
+        .layers = 1,
+        .heads = 4,
+        .pooling = PoolingKind::class_token,
+        .output_bias = true},
+       24 + 108 + 1752 + 12 + 12 + 39},
+      // Heads of 5 on a width of 7: input 1*7; qkv 7*45, output 15*7, MLP 7*28 + 28*7, no norms, no positions; pooling
+      // 7*30 + 15; output 15.
+      {"query",
+       {.task = Task::regress,
+        .channels = 1,
+        .outputs = 1,
+        .context = 8,
+        .width = 7,
+        .layers = 1,
+        .heads = 3,
+        .head_width = 5,
+        .norm = NormKind::none,
+        .position = PositionKind::none,
+        .pooling = PoolingKind::attention_query},
+       7 + 315 + 105 + 392 + 225 + 15},
+  };
+  return all;
+}
+
+TEST(ParameterCount, OfSeriesEqualsTheHandCountAndTheBuiltModel) {
+  for (const auto& [name, config, by_hand] : counted_series()) {
+    EXPECT_EQ(parameter_count(config), by_hand) << name;
+    const SeriesModel model(config, DType::f32, nn::ParameterStore::Gradients::none);
+    EXPECT_EQ(model.parameters().count(), by_hand) << name;
+  }
+  EXPECT_EQ(counted_series()[0].by_hand, 33U);  // as the lesson prints it
+}
+
+TEST(ParameterCount, OfSeriesEqualsTheBuiltModelOverTheMenu) {
+  for (const auto& [name, config] : testing::series_menu()) {
+    const SeriesModel model(config, DType::f32, nn::ParameterStore::Gradients::none);
+    EXPECT_EQ(parameter_count(config), model.parameters().count()) << name;
+  }
+}
+
+// The lesson's parameters, by name and shape: neither the joint map of keys and values nor the queries have a bias.
+TEST(ParameterCount, TheLessonOnHeadsHasTheseParameters) {
+  for (const std::size_t heads : {1U, 2U, 4U}) {
+    const SeriesModel model(lesson_on_heads(heads), DType::f64, nn::ParameterStore::Gradients::none);
+    std::vector<std::pair<std::string, Shape>> seen;
+    for (const nn::Parameter* parameter : model.parameters().in_path_order()) {
+      seen.emplace_back(parameter->path(), parameter->shape());
+    }
+    const std::vector<std::pair<std::string, Shape>> expected = {
+        {"output.bias", {1}}, {"output.weight", {4, 1}}, {"pooling.key_value.weight", {3, 8}}, {"pooling.query", {4}}};
+    EXPECT_EQ(seen, expected);
   }
 }
 

@@ -125,7 +125,8 @@ inline data::Batch batch_of(const Config& config, const std::vector<std::size_t>
 }
 
 // Values with spread, gains and biases included, so that no parameter stands at a special value.
-inline void spread(const LanguageModel& model, const kernels::Executor& executor, std::uint64_t seed) {
+template <class Model>
+void spread(const Model& model, const kernels::Executor& executor, std::uint64_t seed) {
   model.initialise(executor, seed);
   for (const nn::Parameter* parameter : model.parameters().in_path_order()) {
     with_number(parameter->value().dtype(), [&]<class T>() {
@@ -165,7 +166,8 @@ inline void add_pass(const LanguageModel& model, Context context, const data::Ba
   tape.backward(context);
 }
 
-inline void take_gradients(const LanguageModel& model, const kernels::Executor& executor, Pass& pass) {
+template <class Model>
+void take_gradients(const Model& model, const kernels::Executor& executor, Pass& pass) {
   model.parameters().finish_gradients(executor);
   for (const nn::Parameter* parameter : model.parameters().in_path_order()) {
     pass.gradients.emplace_back(parameter->path(), parameter->gradient().clone());
