@@ -12,21 +12,6 @@
 namespace dikkat::inspect {
 namespace {
 
-// Writes, then reads.
-class WriterAndReader final : public nn::Tap {
- public:
-  WriterAndReader(Writer& writer, Reader& reader) : writer_(writer), reader_(reader) {}
-  bool wants(std::string_view path) const override { return writer_.wants(path) || reader_.wants(path); }
-  void see(std::string_view path, Tensor& activation) override {
-    if (writer_.wants(path)) writer_.see(path, activation);
-    if (reader_.wants(path)) reader_.see(path, activation);
-  }
-
- private:
-  Writer& writer_;
-  Reader& reader_;
-};
-
 std::vector<bool> rows_at(const data::Batch& batch, const std::vector<std::size_t>& positions) {
   std::vector<bool> rows;
   if (positions.empty()) return rows;
@@ -222,7 +207,7 @@ void AblationStudy::measure(Effect& effect, const Windows& windows) {
   std::vector<double> losses;
   if (bare_ && takes_positions(effect)) {
     Reader where({first_site_of_positions(model_.config())});
-    WriterAndReader tap(writer, where);
+    Taps tap({&writer, &where});
     losses = bare_passes_->losses(windows.batch, &tap);
     effect.change += change_between(windows.where_positions, where.values(0));
   } else {

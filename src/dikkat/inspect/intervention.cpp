@@ -90,6 +90,16 @@ void Reader::see(std::string_view path, Tensor& activation) {
   }
 }
 
+bool Taps::wants(std::string_view path) const {
+  return std::any_of(taps_.begin(), taps_.end(), [&](const nn::Tap* tap) { return tap->wants(path); });
+}
+
+void Taps::see(std::string_view path, Tensor& activation) {
+  for (nn::Tap* tap : taps_) {
+    if (tap->wants(path)) tap->see(path, activation);
+  }
+}
+
 double Change::relative() const {
   if (none()) return 0;
   return old_squares == 0 ? std::numeric_limits<double>::infinity() : std::sqrt(squares / old_squares);

@@ -14,7 +14,7 @@
 
 namespace dikkat::inspect {
 
-// Keeps what stands at each site, before anything is written there: (R, count) each.
+// Keeps what stands at each site: (R, count) each.
 class Reader final : public nn::Tap {
  public:
   explicit Reader(std::vector<Site> sites) : sites_(std::move(sites)), values_(sites_.size()) {}
@@ -29,6 +29,18 @@ class Reader final : public nn::Tap {
  private:
   std::vector<Site> sites_;
   std::vector<Tensor> values_;
+};
+
+// Several taps in their order: each sees what those before it wrote. They outlive it.
+class Taps final : public nn::Tap {
+ public:
+  explicit Taps(std::vector<nn::Tap*> taps) : taps_(std::move(taps)) {}
+
+  [[nodiscard]] bool wants(std::string_view path) const override;
+  void see(std::string_view path, Tensor& activation) override;
+
+ private:
+  std::vector<nn::Tap*> taps_;
 };
 
 // Whether an intervention changed anything, element by element, of the rows it was to change.

@@ -99,6 +99,17 @@ TEST_P(InterventionTest, WritingBackWhatWasReadChangesNothing) {
   }
 }
 
+TEST_P(InterventionTest, PathsAreThoseTheModelShows) {
+  class Paths final : public nn::Tap {
+   public:
+    bool wants(std::string_view) const override { return true; }
+    void see(std::string_view path, Tensor&) override { shown.emplace_back(path); }
+    std::vector<std::string> shown;
+  } paths;
+  passes_.look(batch_, paths);
+  EXPECT_EQ(activation_paths(config()), paths.shown);
+}
+
 TEST_P(InterventionTest, AMeanIsWrittenIntoTheMarkedRowsAlone) {
   const Site site = all_heads(config()).back().sites.front();
   const Tensor mean = Tensor::empty({1, site.count}, DType::f32);
@@ -109,21 +120,8 @@ TEST_P(InterventionTest, AMeanIsWrittenIntoTheMarkedRowsAlone) {
   Reader before({{.path = site.path}});
   (void)passes_.losses(batch_, &before);
 
-  class Both final : public nn::Tap {
-   public:
-    Both(Writer& writer, Reader& reader) : writer_(writer), reader_(reader) {}
-    bool wants(std::string_view path) const override { return writer_.wants(path) || reader_.wants(path); }
-    void see(std::string_view path, Tensor& activation) override {
-      writer_.see(path, activation);
-      reader_.see(path, activation);
-    }
-
-   private:
-    Writer& writer_;
-    Reader& reader_;
-  };
   Reader after({{.path = site.path}});
-  Both both(writer, after);
+  Taps both({&writer, &after});
   (void)passes_.losses(batch_, &both);
   const std::size_t columns = config().heads * config().head_width_or_default();
   for (std::size_t r = 0; r < 30; ++r) {
