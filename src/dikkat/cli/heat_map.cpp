@@ -14,7 +14,6 @@ namespace dikkat::cli {
 namespace {
 
 constexpr std::size_t kWidestCell = 8;
-constexpr std::size_t kWidestRowLabel = 16;
 constexpr std::size_t kFewestColumns = 20;
 constexpr std::size_t kMostColumns = 10'000;
 constexpr std::array<std::string_view, 10> kAscii{" ", ".", ":", "-", "=", "+", "*", "#", "%", "@"};
@@ -89,7 +88,7 @@ Layout layout_of(const HeatMap& map, const Look& look) {
   Layout layout;
   layout.marker = map.marked.empty() ? 0 : 2;
   const std::size_t line = std::max(look.columns, kFewestColumns);
-  if (!map.row_labels.empty()) layout.label = std::min({widest(map.row_labels), kWidestRowLabel, line / 3}) + 1;
+  if (!map.row_labels.empty()) layout.label = std::min({widest(map.row_labels), map.widest_row_label, line / 3}) + 1;
   const std::size_t room = line - layout.marker - layout.label;
   if (map.cells == CellText::numbers) {
     layout.cell = std::min(std::max(number_columns(map), std::min(widest(map.column_labels) + 1, kWidestCell)), room);

@@ -68,6 +68,7 @@ struct HeatMap {
   CellText cells = CellText::shades;
   std::size_t decimals = 2;   // of numbers
   std::size_t most_rows = 0;  // 0: all
+  std::size_t widest_row_label = 16;
 };
 
 // Lines, each at most look.columns wide. Cells are as wide as the column labels need and the line has room for (1 to 8
