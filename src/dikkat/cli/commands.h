@@ -13,6 +13,7 @@ namespace dikkat::cli {
 [[nodiscard]] Command generate_command();
 [[nodiscard]] Command eval_command();
 [[nodiscard]] Command info_command();
+[[nodiscard]] Command check_command();
 [[nodiscard]] Command export_command();
 [[nodiscard]] Command import_command();
 [[nodiscard]] Command lesson_command();
