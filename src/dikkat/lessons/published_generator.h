@@ -7,7 +7,8 @@ namespace dikkat::lessons {
 
 class PublishedGenerator {
  public:
-  explicit PublishedGenerator(std::uint32_t seed) : state_(finalised(seed)) {}
+  // Of a seed beyond 32 bits the low half counts, after the document's first step.
+  explicit PublishedGenerator(std::uint64_t seed) : state_(finalised(seed)) {}
 
   // Uniform in [0, 1): state / 2^32.
   double next() {
@@ -23,8 +24,8 @@ class PublishedGenerator {
   }
 
  private:
-  static std::uint32_t finalised(std::uint32_t x) {
-    x = (x ^ (x >> 16U)) * 2246822507U;
+  static std::uint32_t finalised(std::uint64_t seed) {
+    auto x = static_cast<std::uint32_t>(seed ^ (seed >> 16U)) * 2246822507U;
     x = (x ^ (x >> 13U)) * 3266489909U;
     return x ^ (x >> 16U);
   }
