@@ -125,7 +125,7 @@ std::vector<OptionGroup> option_groups() {
 }  // namespace
 
 const std::vector<Lesson>& lessons_in_order() {
-  static const std::vector<Lesson> list{lesson_self_attention(), lesson_block()};
+  static const std::vector<Lesson> list{lesson_heads(), lesson_self_attention(), lesson_block()};
   return list;
 }
 

@@ -22,6 +22,7 @@ struct Lesson {
   int (*run)(const Arguments& arguments, Output& output);
 };
 
+[[nodiscard]] Lesson lesson_heads();
 [[nodiscard]] Lesson lesson_self_attention();
 [[nodiscard]] Lesson lesson_block();
 

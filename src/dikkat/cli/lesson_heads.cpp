@@ -1,0 +1,75 @@
+#include "dikkat/base/file.h"
+#include "dikkat/base/json.h"
+#include "dikkat/cli/arguments.h"
+#include "dikkat/cli/console.h"
+#include "dikkat/cli/execution.h"
+#include "dikkat/cli/lessons.h"
+#include "dikkat/lessons/heads.h"
+
+namespace dikkat::cli {
+namespace {
+
+constexpr lessons::HeadsSettings kDocument;
+
+lessons::HeadsSettings settings_from(const Arguments& arguments) {
+  const lessons::HeadsSettings settings{.seed = arguments.value<std::uint64_t>("seed", kDocument.seed),
+                                        .epochs = arguments.value<std::size_t>("epochs", kDocument.epochs),
+                                        .width = arguments.value<std::size_t>("width", kDocument.width)};
+  lessons::check(settings);
+  return settings;
+}
+
+void refuse_both(const Arguments& arguments) {
+  if (!arguments.json() || !arguments.has("as-published")) return;
+  throw Error(ErrorKind::usage, "--json and --as-published ask for two different outputs",
+              {.key = "as-published", .hint = "leave one of them out"});
+}
+
+int run_lesson(const Arguments& arguments, Output& output) {
+  const lessons::HeadsSettings settings = settings_from(arguments);
+  refuse_both(arguments);
+  if (const auto file = arguments.text("export")) {
+    replace_file(*file, lessons::heads_csv(lessons::heads_series(settings.seed)));
+  }
+  const Execution execution(arguments);
+  const lessons::HeadsLesson lesson = lessons::heads_lesson(execution.executor(), settings);
+  if (arguments.json()) {
+    output.line(text_of(lessons::as_json(lesson, execution.executor())));
+  } else {
+    output.write(arguments.has("as-published") ? lessons::as_published(lesson) : lessons::explained(lesson));
+  }
+  return 0;
+}
+
+}  // namespace
+
+Lesson lesson_heads() {
+  return {.name = "heads",
+          .summary = "heads under an equal budget, what they look at, and why position is a precondition",
+          .description =
+              "heads: one inner width divided over 1, 2 and 4 heads on made-up series of 12 readings; where each head "
+              "looks; and the order test with and without position. Eight small classifiers are trained in the moment. "
+              "With --as-published the document's own tables, character by character.",
+          .options = {{.name = "seed",
+                       .value = "N",
+                       .help = "of the series and the starts (the document's TOHUM)",
+                       .fallback = std::to_string(kDocument.seed)},
+                      {.name = "epochs",
+                       .value = "N",
+                       .help = "of each training (the document's tur)",
+                       .fallback = std::to_string(kDocument.epochs)},
+                      {.name = "width",
+                       .value = "N",
+                       .help = "inner width over all heads, a multiple of 4 (the document's DTOP)",
+                       .fallback = std::to_string(kDocument.width)},
+                      {.name = "export",
+                       .value = "FILE",
+                       .help = "also write the 720 series with their labels to FILE as CSV, for dikkat train",
+                       .completes = Completes::file}},
+          .examples = {{"dikkat lesson heads", "the lesson on heads, explained"},
+                       {"dikkat lesson heads --as-published", "the same as the document prints it"},
+                       {"dikkat lesson heads --seed 7 --width 8", "other series, twice the width"}},
+          .run = run_lesson};
+}
+
+}  // namespace dikkat::cli
