@@ -243,6 +243,17 @@ std::vector<double> HeadValues::means() const {
   return all;
 }
 
+HeadValues HeadValues::spread(std::size_t wanted) const {
+  if (wanted >= windows) return *this;
+  HeadValues some{.windows = wanted, .layers = layers, .heads = heads, .columns = columns, .values = {}};
+  const std::size_t each = layers * heads * columns;
+  for (std::size_t i = 0; i < wanted; ++i) {
+    const auto from = values.begin() + static_cast<std::ptrdiff_t>(spread_window(i, windows, wanted) * each);
+    some.values.insert(some.values.end(), from, from + static_cast<std::ptrdiff_t>(each));
+  }
+  return some;
+}
+
 HeadValues score_heads(Passes& passes, const HeadWindows& windows) {
   const models::Config& config = passes.model().config();
   const kernels::Mask mask{.direction = config.direction, .window = config.window};

@@ -92,6 +92,8 @@ struct HeadValues {
   // Of the windows that have a value: all of them, and their mean (L, H, S), NaN where none has.
   [[nodiscard]] std::vector<double> over_windows(std::size_t layer, std::size_t head, std::size_t column) const;
   [[nodiscard]] std::vector<double> means() const;
+  // Those of HeadWindows::spread(count).
+  [[nodiscard]] HeadValues spread(std::size_t count) const;
 };
 
 // All scores of all heads; a pass over each window, some 256 tokens at a time: no more than one layer's map of one

@@ -239,6 +239,12 @@ TEST_P(ScoreHeads, HaveTheSameBitsWhateverTheThreadsBodiesAndNeighbours) {
   }
 }
 
+TEST_P(ScoreHeads, OfSomeWindowsAreSomeOfThem) {
+  const HeadValues all = scores(1, kernels::Bodies::fast, windows_);
+  EXPECT_TRUE(same_bits(all.spread(7).values, scores(1, kernels::Bodies::fast, windows_.spread(7)).values));
+  EXPECT_TRUE(same_bits(all.spread(20).values, all.values));
+}
+
 TEST_P(ScoreHeads, AreThoseOfTheMapsThatTheTapShows) {
   const HeadValues found = scores(1, kernels::Bodies::fast, windows_);
   Passes passes(model_, {.pool = pool_});

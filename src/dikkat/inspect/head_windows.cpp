@@ -35,7 +35,7 @@ HeadWindows HeadWindows::spread(std::size_t wanted) const {
   if (wanted >= all) return *this;
   HeadWindows some{.length = length, .text = {}, .repeated = {}, .periods = {}};
   for (std::size_t i = 0; i < wanted; ++i) {
-    const std::size_t w = i * all / wanted;
+    const std::size_t w = spread_window(i, all, wanted);
     append(some.text, text_window(w));
     if (periods.empty()) continue;
     append(some.repeated, repeated_window(w));

@@ -31,6 +31,11 @@ struct HeadWindows {
   [[nodiscard]] std::string fingerprint() const;
 };
 
+// The window that is number i of `wanted` spread over `all`: floor(i all / wanted).
+[[nodiscard]] constexpr std::size_t spread_window(std::size_t i, std::size_t all, std::size_t wanted) {
+  return i * all / wanted;
+}
+
 struct HeadWindowsOptions {
   std::size_t length = 0;      // T, at least 2
   std::size_t count = 50;      // W; fewer when the text holds fewer

@@ -1,0 +1,118 @@
+#include "dikkat/inspect/head_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "dikkat/inspect/windows.h"
+
+namespace dikkat::inspect {
+namespace {
+
+// 1/200 is 5 %/10, whichever way it rounds.
+bool at_most(double p, double level) { return p <= level * (1 + 1e-9); }
+
+Finding finding_of(const HeadTest& test, std::size_t scores) {
+  if (at_most(test.adjusted_p, kHeadLevel / static_cast<double>(scores))) return Finding::found;
+  if (at_most(test.adjusted_p, kHeadLevel)) return Finding::alone;
+  return at_most(test.raw_p, kHeadLevel) ? Finding::chance : Finding::none;
+}
+
+double share_of(const ScoreReport& score) { return (score.value - score.uniform) / (1 - score.uniform); }
+
+std::vector<std::string> names_of(const HeadReport& head) {
+  std::vector<const ScoreReport*> named;
+  for (const ScoreReport& score : head.scores) {
+    if (name_of_head(score.score).empty() || score.finding != Finding::found || share_of(score) < kNamedShare) continue;
+    named.push_back(&score);
+  }
+  std::stable_sort(named.begin(), named.end(),
+                   [](const ScoreReport* a, const ScoreReport* b) { return share_of(*a) > share_of(*b); });
+  std::vector<std::string> names;
+  for (const ScoreReport* score : named) names.emplace_back(name_of_head(score->score));
+  return names;
+}
+
+std::optional<stats::Interval> interval_of(const std::vector<double>& windows) {
+  if (windows.size() < kLeastWindows) return std::nullopt;
+  return stats::t_interval(windows);
+}
+
+}  // namespace
+
+std::string_view name_of_head(HeadScore score) {
+  switch (score) {
+    case HeadScore::self: return "self head";
+    case HeadScore::previous: return "previous-token head";
+    case HeadScore::first: return "first-token head";
+    case HeadScore::induction: return "induction head";
+    case HeadScore::same_character: return "same-character head";
+    default: return "";
+  }
+}
+
+const ScoreReport* HeadReport::of(HeadScore score) const {
+  const auto found = std::ranges::find(scores, score, &ScoreReport::score);
+  return found == scores.end() ? nullptr : &*found;
+}
+
+bool HeadReport::does_something() const {
+  return std::ranges::any_of(scores, [](const ScoreReport& s) { return s.finding == Finding::found; });
+}
+
+bool HeadReport::is_called(std::string_view name) const { return std::ranges::find(names, name) != names.end(); }
+
+bool HeadsReport::can_find() const { return at_most(1 / static_cast<double>(draws + 1), level()); }
+
+HeadsReport report_heads(const HeadValues& values, std::size_t null_windows, const HeadTests& tests, std::size_t draws,
+                         std::span<const double> uniform) {
+  HeadsReport report{.windows = values.windows,
+                     .null_windows = std::min(null_windows, values.windows),
+                     .draws = draws,
+                     .scores = tests.scores(),
+                     .columns = tests.columns(),
+                     .heads = {}};
+  for (std::size_t l = 0; l < values.layers; ++l) {
+    for (std::size_t h = 0; h < values.heads; ++h)
+      report.heads.push_back({.layer = l, .head = h, .scores = {}, .names = {}});
+  }
+  const std::vector<double> means = values.means();
+  const std::vector<double> tested = values.spread(null_windows).means();
+  for (std::size_t s = 0; s < kHeadScores; ++s) {
+    const auto score = static_cast<HeadScore>(s);
+    if (!tests.has(score)) continue;
+    const std::vector<HeadTest> found = tests.test(score, tested);
+    for (std::size_t i = 0; i < report.heads.size(); ++i) {
+      HeadReport& head = report.heads[i];
+      const std::size_t column = found[i].column;
+      head.scores.push_back({.score = score,
+                             .column = column,
+                             .value = means[i * values.columns + column],
+                             .interval = interval_of(values.over_windows(head.layer, head.head, column)),
+                             .uniform = uniform[column],
+                             .tested = tested[i * values.columns + column],
+                             .test = found[i],
+                             .finding = finding_of(found[i], report.scores)});
+    }
+  }
+  for (HeadReport& head : report.heads) head.names = names_of(head);
+  return report;
+}
+
+HeadsReport look_at_heads(const models::LanguageModel& model, std::span<const text::Token> tokens, HeadsOptions options,
+                          const kernels::Executor& executor) {
+  const models::Config& config = model.config();
+  const kernels::Mask mask{.direction = config.direction, .window = config.window};
+  if (options.windows.length == 0) options.windows.length = config.context;
+  options.windows.vocabulary = config.vocabulary;
+  const HeadWindows windows = head_windows(tokens, options.windows);
+  Passes passes(model, executor);
+  const HeadValues values = score_heads(passes, windows);
+  options.null.progress = {};
+  const HeadNull null =
+      *untrained_null(config, model.parameters().dtype(), windows.spread(options.null_windows), options.null, executor);
+  const HeadTests tests(null, HeadColumns(windows.length, mask), group_of(config));
+  return report_heads(values, options.null_windows, tests, null.draws, uniform_head(windows, mask));
+}
+
+}  // namespace dikkat::inspect
