@@ -19,15 +19,8 @@ lessons::HeadsSettings settings_from(const Arguments& arguments) {
   return settings;
 }
 
-void refuse_both(const Arguments& arguments) {
-  if (!arguments.json() || !arguments.has("as-published")) return;
-  throw Error(ErrorKind::usage, "--json and --as-published ask for two different outputs",
-              {.key = "as-published", .hint = "leave one of them out"});
-}
-
 int run_lesson(const Arguments& arguments, Output& output) {
   const lessons::HeadsSettings settings = settings_from(arguments);
-  refuse_both(arguments);
   if (const auto file = arguments.text("export")) {
     replace_file(*file, lessons::heads_csv(lessons::heads_series(settings.seed)));
   }

@@ -12,7 +12,6 @@
 #include <cstddef>
 
 #include "dikkat/kernels/fast/maths-inl.h"
-#include "dikkat/kernels/fast/transpose-inl.h"
 #include "dikkat/kernels/fast/tree16-inl.h"
 #include "dikkat/kernels/reference/pooling-inl.h"
 
@@ -44,6 +43,108 @@ std::size_t pooling_scratch(const PoolingShape& shape, std::size_t longest) {
   return values * kPooledTogether<T> * sizeof(T) > kPoolingScratchBytes ? 0 : values * kPooledTogether<T>;
 }
 
+// A tile as wide as a vector is high, turned over in registers: first within blocks of 16 bytes, then the blocks.
+template <class T>
+class TurnedTile {
+ public:
+  using D = hn::ScalableTag<T>;
+  using V = hn::Vec<D>;
+  static constexpr std::size_t kSide = hn::MaxLanes(D());
+  static constexpr std::size_t kInBlock = 16 / sizeof(T);
+  static constexpr std::size_t kBlocks = kSide / kInBlock;
+
+  // row[i] becomes column i.
+  static HWY_INLINE void turn(V* row) {
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < kSide; i += kInBlock) turn_in_blocks(row + i);
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < kInBlock; ++i) turn_blocks(row + i);
+  }
+
+ private:
+  static HWY_INLINE void turn_in_blocks(V* row) {
+    const D d;
+    if constexpr (kInBlock == 2) {
+      const V low = hn::InterleaveLower(d, row[0], row[1]);
+      row[1] = hn::InterleaveUpper(d, row[0], row[1]);
+      row[0] = low;
+    } else {
+      const hn::Repartition<double, D> wide;
+      const auto low = [&](V a, V b) DIKKAT_INLINE_LAMBDA { return hn::BitCast(wide, hn::InterleaveLower(d, a, b)); };
+      const auto high = [&](V a, V b) DIKKAT_INLINE_LAMBDA { return hn::BitCast(wide, hn::InterleaveUpper(d, a, b)); };
+      const auto low_01 = low(row[0], row[1]);
+      const auto low_23 = low(row[2], row[3]);
+      const auto high_01 = high(row[0], row[1]);
+      const auto high_23 = high(row[2], row[3]);
+      row[0] = hn::BitCast(d, hn::InterleaveLower(wide, low_01, low_23));
+      row[1] = hn::BitCast(d, hn::InterleaveUpper(wide, low_01, low_23));
+      row[2] = hn::BitCast(d, hn::InterleaveLower(wide, high_01, high_23));
+      row[3] = hn::BitCast(d, hn::InterleaveUpper(wide, high_01, high_23));
+    }
+  }
+
+  // The blocks of row[0], row[kInBlock], row[2 kInBlock], ... turned over.
+  static HWY_INLINE void turn_blocks(V* row) {
+    const D d;
+    if constexpr (kBlocks == 2) {
+      const V low = hn::ConcatLowerLower(d, row[kInBlock], row[0]);
+      row[kInBlock] = hn::ConcatUpperUpper(d, row[kInBlock], row[0]);
+      row[0] = low;
+    } else if constexpr (kBlocks == 4) {
+      const auto even = [&](V a, V b) DIKKAT_INLINE_LAMBDA { return hn::OddEvenBlocks(hn::SwapAdjacentBlocks(b), a); };
+      const auto odd = [&](V a, V b) DIKKAT_INLINE_LAMBDA { return hn::OddEvenBlocks(b, hn::SwapAdjacentBlocks(a)); };
+      const V even_01 = even(row[0], row[kInBlock]);
+      const V odd_01 = odd(row[0], row[kInBlock]);
+      const V even_23 = even(row[2 * kInBlock], row[3 * kInBlock]);
+      const V odd_23 = odd(row[2 * kInBlock], row[3 * kInBlock]);
+      row[0] = hn::ConcatLowerLower(d, even_23, even_01);
+      row[kInBlock] = hn::ConcatLowerLower(d, odd_23, odd_01);
+      row[2 * kInBlock] = hn::ConcatUpperUpper(d, even_23, even_01);
+      row[3 * kInBlock] = hn::ConcatUpperUpper(d, odd_23, odd_01);
+    }
+  }
+};
+
+// to[c][r] = from[r][c] for at most kSide rows and columns.
+template <class T>
+HWY_INLINE void turn_tile(const T* from, std::size_t from_row, std::size_t rows, std::size_t columns, T* to,
+                          std::size_t to_row) {
+  using Tile = TurnedTile<T>;
+  const typename Tile::D d;
+  typename Tile::V row[Tile::kSide];
+  if (rows == Tile::kSide && columns == Tile::kSide) {
+#pragma GCC unroll 16
+    for (std::size_t r = 0; r < Tile::kSide; ++r) row[r] = hn::LoadU(d, from + r * from_row);
+    Tile::turn(row);
+#pragma GCC unroll 16
+    for (std::size_t c = 0; c < Tile::kSide; ++c) hn::StoreU(row[c], d, to + c * to_row);
+    return;
+  }
+  const auto valid_columns = hn::FirstN(d, columns);
+  const auto valid_rows = hn::FirstN(d, rows);
+#pragma GCC unroll 16
+  for (std::size_t r = 0; r < Tile::kSide; ++r) {
+    row[r] = r < rows ? hn::MaskedLoad(valid_columns, d, from + r * from_row) : hn::Zero(d);
+  }
+  Tile::turn(row);
+#pragma GCC unroll 16
+  for (std::size_t c = 0; c < Tile::kSide; ++c) {
+    if (c < columns) hn::BlendedStore(row[c], valid_rows, d, to + c * to_row);
+  }
+}
+
+// to[c][r] = from[r][c]; rows and columns however many.
+template <class T>
+void turn_over(const T* from, std::size_t from_row, std::size_t rows, std::size_t columns, T* to, std::size_t to_row) {
+  constexpr std::size_t kSide = TurnedTile<T>::kSide;
+  for (std::size_t r = 0; r < rows; r += kSide) {
+    for (std::size_t c = 0; c < columns; c += kSide) {
+      turn_tile(from + r * from_row + c, from_row, std::min(kSide, rows - r), std::min(kSide, columns - c),
+                to + c * to_row + r, to_row);
+    }
+  }
+}
+
 // Parts of the scratch, one after the other.
 template <class T>
 class PoolingBlock {
@@ -61,7 +162,7 @@ class PoolingBlock {
   // from (samples, values) turned over; elements beyond the samples are whatever was there, and are dropped in the end.
   HWY_INLINE const V* taken(const T* from, std::size_t values) {
     V* to = room(values);
-    transpose(from, values, samples_, values, reinterpret_cast<T*>(to), kPooledTogether<T>);
+    turn_over(from, values, samples_, values, reinterpret_cast<T*>(to), kPooledTogether<T>);
     return to;
   }
   // The same number for every sample.
@@ -71,7 +172,7 @@ class PoolingBlock {
     return to;
   }
   HWY_INLINE void put(const V* from, std::size_t values, T* to) {
-    transpose(reinterpret_cast<const T*>(from), kPooledTogether<T>, values, samples_, to, values);
+    turn_over(reinterpret_cast<const T*>(from), kPooledTogether<T>, values, samples_, to, values);
   }
 
  private:
