@@ -8,8 +8,8 @@
 // p = exp(s - m) / Z in double. The page's foot states the largest difference between those and the weights of the
 // forward pass, measured here on the rows checked.
 //
-// Size of the file: about 4.6 bytes for each number of q and k (base64 of 27.6 bits; random weights of head width 64, 16
-// heads, 4,096 tokens: 37 MiB), 11 for each row of each head, 22 KiB for each thumbnail.
+// Size of the file: about 4.6 bytes for each number of q and k (base64 of 27.6 bits; random weights of head width 64,
+// 16 heads, 4,096 tokens: 37 MiB), 11 for each row of each head, 22 KiB for each thumbnail.
 #pragma once
 
 #include <cstddef>
@@ -45,9 +45,9 @@ struct PageData {
   std::vector<PageToken> tokens;  // (T), at least one
   std::vector<PageLayer> layers;  // those to show, at least one; H, G, D and T are the same in all
   kernels::Mask mask = {};
-  double scale = 1.0;              // on q k, usually 1 / sqrt(D)
-  std::vector<double> slopes;      // (H) of ALiBi; empty: none
-  std::vector<PageFact> facts;     // weights, source of the text, window of it, settings, version of the program
+  double scale = 1.0;           // on q k, usually 1 / sqrt(D)
+  std::vector<double> slopes;   // (H) of ALiBi; empty: none
+  std::vector<PageFact> facts;  // weights, source of the text, window of it, settings, version of the program
 };
 
 // Error{internal} where shapes do not fit, Error{incompatible} where there is no layer or no token, Error{limit} where
