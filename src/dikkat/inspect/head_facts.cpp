@@ -22,12 +22,18 @@ void HeadSummaries::add_row(HeadSummary& summary, const T* weights, std::size_t 
   double* small = summary.small.values.data() + row * side / tokens_ * side;
   double squares = 0;
   double distance = 0;
-  for (std::size_t j = visible.begin; j < visible.end; ++j) {
-    const auto weight = static_cast<double>(weights[j]);
-    squares += weight * weight;
-    distance += weight * static_cast<double>(row > j ? row - j : j - row);
-    double& block = small[j * side / tokens_];
-    block = std::isnan(block) ? weight : std::max(block, weight);
+  for (std::size_t j = visible.begin; j < visible.end;) {
+    const std::size_t block = j * side / tokens_;
+    // The first key of the next block is the least j with j side >= (block + 1) T.
+    const std::size_t end = std::min(visible.end, ((block + 1) * tokens_ + side - 1) / side);
+    T largest = weights[j];
+    for (; j < end; ++j) {
+      const auto weight = static_cast<double>(weights[j]);
+      squares += weight * weight;
+      distance += weight * std::abs(static_cast<double>(row) - static_cast<double>(j));
+      largest = std::max(largest, weights[j]);
+    }
+    small[block] = std::fmax(small[block], static_cast<double>(largest));
   }
   HeadFacts& facts = summary.facts;
   facts.self += static_cast<double>(weights[row]);
