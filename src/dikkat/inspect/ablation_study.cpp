@@ -245,7 +245,8 @@ Tensor AblationStudy::embedding_by(Substitute by, const Windows& windows) const 
   const std::size_t length = into_.options.length;
   std::vector<std::size_t> order;
   for (std::size_t w = 0; w < windows.batch.rows.samples(); ++w) {
-    for (const std::size_t place : drawn_order(windows.first + w, length, into_.options.seed)) order.push_back(place);
+    for (const std::size_t place : position_order(windows.first + w, length, into_.options.seed))
+      order.push_back(place);
   }
   return with_vectors(windows.tokens, position_vectors_, [&](std::size_t r) { return order[r]; });
 }

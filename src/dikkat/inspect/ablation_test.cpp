@@ -248,7 +248,7 @@ TEST_F(LearnedAblation, PositionsByZeroMeanAndOrder) {
   for (std::size_t w = 0; w < 3; ++w) {
     Twins::copy(twins_.model, twins_.twin);
     const Tensor from = twins_.model.parameters().find("position_embedding.weight")->value();
-    const std::vector<std::size_t> places = drawn_order(w, 8, options_.seed);
+    const std::vector<std::size_t> places = position_order(w, 8, options_.seed);
     for (std::size_t t = 0; t < 8; ++t) table.slice(0, t, t + 1).assign(from.slice(0, places[t], places[t] + 1));
     fill(text_, std::vector{ablation.starts[w]}, 8, batch);
     EXPECT_EQ(order.differences[w], flat.losses(batch, nullptr).front() - ablation.losses[w]);

@@ -1,25 +1,12 @@
 #include "dikkat/inspect/ablation_windows.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "dikkat/base/error.h"
 #include "dikkat/inspect/windows.h"
-#include "dikkat/random/streams.h"
 
 namespace dikkat::inspect {
 namespace {
-
-// 0 .. count-1 in an order drawn by Fisher and Yates' rule, from the end.
-std::vector<std::size_t> shuffled(std::size_t count, random::Stream stream, std::uint32_t place) {
-  std::vector<std::size_t> order(count);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  for (std::size_t i = count; i > 1; --i) {
-    const random::Counter counter{place, static_cast<std::uint32_t>(i), 0, 0};
-    std::swap(order[i - 1], order[random::below(stream, counter, i)]);
-  }
-  return order;
-}
 
 bool needs_references(const AblationOptions& options) {
   return std::any_of(options.by.begin(), options.by.end(), [](Substitute by) { return by != Substitute::zero; });
@@ -29,7 +16,7 @@ AblationWindows divided(const std::vector<std::size_t>& all, const AblationOptio
   const std::size_t asked = options.windows + options.references;
   const std::size_t share = all.size() == asked ? options.windows : all.size() * options.windows / asked;
   const std::size_t measured = std::clamp<std::size_t>(share, 1, all.size() - 1);
-  const std::vector<std::size_t> order = shuffled(all.size(), random::stream(options.seed, "ablation reference"), 0);
+  const std::vector<std::size_t> order = drawn_order(random::stream(options.seed, "ablation reference"), 0, all.size());
   AblationWindows windows;
   for (std::size_t i = 0; i < order.size(); ++i) {
     (i < measured ? windows.measured : windows.references).push_back(all[order[i]]);
@@ -62,8 +49,8 @@ std::size_t donor_of(std::size_t window, std::size_t references, std::uint64_t s
   return random::below(stream, {static_cast<std::uint32_t>(window), 0, 0, 0}, references);
 }
 
-std::vector<std::size_t> drawn_order(std::size_t window, std::size_t length, std::uint64_t seed) {
-  return shuffled(length, random::stream(seed, "ablation order"), static_cast<std::uint32_t>(window));
+std::vector<std::size_t> position_order(std::size_t window, std::size_t length, std::uint64_t seed) {
+  return drawn_order(random::stream(seed, "ablation order"), static_cast<std::uint32_t>(window), length);
 }
 
 }  // namespace dikkat::inspect

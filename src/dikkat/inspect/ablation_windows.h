@@ -21,6 +21,6 @@ struct AblationWindows {
 // The reference window (its number) whose activations stand in for those of measured window `window`.
 [[nodiscard]] std::size_t donor_of(std::size_t window, std::size_t references, std::uint64_t seed);
 // An order of `length` positions, every one equally likely, drawn for window `window`.
-[[nodiscard]] std::vector<std::size_t> drawn_order(std::size_t window, std::size_t length, std::uint64_t seed);
+[[nodiscard]] std::vector<std::size_t> position_order(std::size_t window, std::size_t length, std::uint64_t seed);
 
 }  // namespace dikkat::inspect

@@ -6,10 +6,9 @@
 
 #include "dikkat/base/error.h"
 #include "dikkat/inspect/intervention.h"
+#include "dikkat/inspect/readout.h"
 #include "dikkat/inspect/windows.h"
 #include "dikkat/kernels/cross_entropy.h"
-#include "dikkat/kernels/elementwise.h"
-#include "dikkat/kernels/maths.h"
 
 namespace dikkat::inspect {
 namespace {
@@ -26,40 +25,23 @@ Replacement as_last(const models::LanguageModel& model, const Tensor& stream) {
   return {.site = last, .values = stream};
 }
 
-// e^(logit - largest) of a row, in double, and their sum (tree16).
-double exponentials(const kernels::Executor& executor, std::span<double> row) {
-  const double largest = *std::max_element(row.begin(), row.end());
-  for (double& value : row) value -= largest;
-  kernels::evaluate(executor, kernels::Function::exponential, row.data(), row.data(), row.size());
-  return kernels::sum(executor, row.data(), row.size());
-}
-
-LensRow row_of(const kernels::Executor& executor, std::span<double> logits, std::int32_t next) {
-  LensRow row;
-  row.top = static_cast<text::Token>(std::max_element(logits.begin(), logits.end()) - logits.begin());
-  if (next != kernels::kNoTarget) {
-    const double of_next = logits[static_cast<std::size_t>(next)];
-    row.rank = 1 + static_cast<std::size_t>(
-                       std::count_if(logits.begin(), logits.end(), [&](double logit) { return logit > of_next; }));
-  }
-  const double sum = exponentials(executor, logits);
-  row.top_probability = logits[row.top] / sum;
-  if (next != kernels::kNoTarget) row.probability = logits[static_cast<std::size_t>(next)] / sum;
+LensRow row_of(const Readout& read, std::int32_t next) {
+  LensRow row{.top = read.top()};
+  row.top_probability = read.probabilities[row.top];
+  if (next == kernels::kNoTarget) return row;
+  const auto token = static_cast<text::Token>(next);
+  row.rank = read.rank(token);
+  row.probability = read.probabilities[token];
   return row;
 }
 
 std::vector<LensRow> rows_of(const kernels::Executor& executor, const Tensor& logits, const Tensor& losses,
                              const std::vector<std::int32_t>& targets) {
   std::vector<LensRow> rows;
-  std::vector<double> row(logits.shape()[1]);
-  with_number(logits.dtype(), [&]<class T>() {
-    for (std::size_t r = 0; r < targets.size(); ++r) {
-      const T* from = logits.data<T>() + r * row.size();
-      std::copy(from, from + row.size(), row.begin());
-      rows.push_back(row_of(executor, row, targets[r]));
-      rows.back().loss_nats = static_cast<double>(losses.data<T>()[r]);
-    }
-  });
+  for (std::size_t r = 0; r < targets.size(); ++r) {
+    rows.push_back(row_of(readout_of(executor, logits, r), targets[r]));
+    with_number(losses.dtype(), [&]<class T>() { rows.back().loss_nats = static_cast<double>(losses.data<T>()[r]); });
+  }
   return rows;
 }
 

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
+#include <utility>
 
 #include "dikkat/base/error.h"
-#include "dikkat/random/streams.h"
 
 namespace dikkat::inspect {
 namespace {
@@ -45,6 +46,16 @@ std::vector<std::size_t> windows_over(std::span<const text::Token> tokens, std::
     starts.push_back(static_cast<std::size_t>(place) + starts.size() * (length - 1));
   }
   return starts;
+}
+
+std::vector<std::size_t> drawn_order(random::Stream stream, std::uint32_t place, std::size_t count) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t i = count; i > 1; --i) {
+    const random::Counter counter{place, static_cast<std::uint32_t>(i), 0, 0};
+    std::swap(order[i - 1], order[random::below(stream, counter, i)]);
+  }
+  return order;
 }
 
 void fill(std::span<const text::Token> tokens, std::span<const std::size_t> starts, std::size_t length,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dikkat/data/batch.h"
+#include "dikkat/random/streams.h"
 #include "dikkat/text/tokenizer.h"
 
 namespace dikkat::inspect {
@@ -22,6 +23,10 @@ inline constexpr std::size_t kLeastWindows = 50;  // for an interval
 // Fewer when the text holds fewer; Error{malformed} when it holds none. length, count >= 1.
 [[nodiscard]] std::vector<std::size_t> windows_over(std::span<const text::Token> tokens, std::size_t length,
                                                     std::size_t count, std::uint64_t seed);
+
+// 0 .. count-1 in an order drawn by Fisher and Yates' rule, from the end: every order is equally likely. A function of
+// (stream, place, count).
+[[nodiscard]] std::vector<std::size_t> drawn_order(random::Stream stream, std::uint32_t place, std::size_t count);
 
 // A batch of those windows: inputs, targets, rows.
 void fill(std::span<const text::Token> tokens, std::span<const std::size_t> starts, std::size_t length,

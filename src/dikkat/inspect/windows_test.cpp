@@ -56,6 +56,17 @@ TEST(Windows, ATextThatHoldsNoneIsRefused) {
   }
 }
 
+TEST(Windows, EveryOrderIsEquallyLikely) {
+  std::map<std::vector<std::size_t>, int> seen;
+  const random::Stream stream = random::stream(4, "test");
+  for (std::uint32_t place = 0; place < 6000; ++place) ++seen[drawn_order(stream, place, 3)];
+  ASSERT_EQ(seen.size(), 6U);
+  for (const auto& [order, times] : seen) EXPECT_NEAR(times, 1000, 4 * 29);
+  EXPECT_EQ(drawn_order(stream, 9, 40), drawn_order(stream, 9, 40));
+  EXPECT_EQ(drawn_order(stream, 0, 1), (std::vector<std::size_t>{0}));
+  EXPECT_TRUE(drawn_order(stream, 0, 0).empty());
+}
+
 TEST(Windows, FillGivesInputsAndWhatFollows) {
   data::Batch batch;
   const std::vector<std::size_t> starts = {1, 6};

@@ -1,0 +1,119 @@
+#include "dikkat/inspect/patching.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "dikkat/base/error.h"
+#include "dikkat/inspect/intervention_testing.h"
+
+namespace dikkat::inspect {
+namespace {
+
+using ::testing::HasSubstr;
+namespace make = models::testing;
+using testing::Twins;
+
+class PatchingTest : public ::testing::TestWithParam<std::size_t> {
+ protected:
+  static const models::Config& config() { return make::menu()[GetParam()].config; }
+  PatchQuestion question() const { return {.into = into_, .from = from_, .row = 8, .target = 3, .other = 5}; }
+  double difference(const Tensor& logits) const {
+    const float* row = logits.data<float>() + 8 * config().vocabulary;
+    return static_cast<double>(row[3]) - static_cast<double>(row[5]);
+  }
+
+  Twins twins_{config()};
+  Passes passes_{twins_.model, twins_.executor};
+  std::vector<text::Token> into_ = testing::random_text(config(), 9, 1);
+  std::vector<text::Token> from_ = testing::random_text(config(), 9, 2);
+};
+
+TEST_P(PatchingTest, TheWholeStreamIsTheOtherText) {
+  std::vector<Patch> patches;
+  for (std::size_t l = 0; l < config().layers; ++l) {
+    patches.push_back({.part = activation_named(config(), "blocks." + std::to_string(l) + ".residual_post")});
+  }
+  patches.push_back({.part = activation_named(config(), "embedding")});
+  const Patching patching = patch(passes_, question(), patches);
+  EXPECT_EQ(patching.into.difference(), difference(passes_.logits(into_, nullptr)));
+  EXPECT_EQ(patching.from.difference(), difference(passes_.logits(from_, nullptr)));
+  for (const PatchResult& result : patching.results) {
+    EXPECT_EQ(result.output.difference(), patching.from.difference()) << result.patch.part.name;
+    EXPECT_EQ(result.share.value(), 1.0);
+    EXPECT_FALSE(result.change.none());
+  }
+}
+
+TEST_P(PatchingTest, APartOfATextIntoItselfMovesNothing) {
+  std::vector<Patch> patches;
+  for (const Part& head : all_heads(config())) patches.push_back({.part = head, .row = 4});
+  PatchQuestion itself = question();
+  itself.from = into_;
+  for (const PatchResult& result : patch(passes_, itself, patches).results) {
+    EXPECT_EQ(result.output.difference(), difference(passes_.logits(into_, nullptr)));
+    EXPECT_FALSE(result.share.has_value());
+    EXPECT_TRUE(result.change.none());
+  }
+}
+
+// By the taps alone: one head, one row.
+TEST_P(PatchingTest, AHeadAtARowIsWrittenThereAlone) {
+  const Part head = all_heads(config()).back();
+  Reader reader(head.sites);
+  (void)passes_.logits(from_, &reader);
+  std::vector<bool> rows(9);
+  rows[6] = true;
+  Writer writer(twins_.model, twins_.executor, {{.site = head.sites[0], .values = reader.values(0)}}, rows);
+  const double expected = difference(passes_.logits(into_, &writer));
+  const Patching patching = patch(passes_, question(), {{.part = head, .row = 6}, {.part = head}});
+  EXPECT_EQ(patching.results[0].output.difference(), expected);
+  EXPECT_EQ(patching.results[0].change.elements, head.sites[0].count);
+  EXPECT_EQ(patching.results[1].change.elements, 9 * head.sites[0].count);
+  const double way = patching.from.difference() - patching.into.difference();
+  EXPECT_EQ(patching.results[0].share.value(), (expected - patching.into.difference()) / way);
+}
+
+TEST_P(PatchingTest, SaysProbabilityAndLossOfTheTarget) {
+  const Patching patching = patch(passes_, question(), {});
+  const Tensor logits = passes_.logits(into_, nullptr);
+  double sum = 0;
+  for (std::size_t i = 0; i < config().vocabulary; ++i) {
+    sum += std::exp(static_cast<double>(logits.data<float>()[8 * config().vocabulary + i]));
+  }
+  EXPECT_NEAR(patching.into.target_probability, std::exp(patching.into.target_logit) / sum, 1e-12);
+  EXPECT_NEAR(patching.into.target_loss_nats, -std::log(patching.into.target_probability), 1e-9);
+  const text::Token top = most_probable(passes_, into_, 8);
+  for (std::size_t i = 0; i < config().vocabulary; ++i) {
+    EXPECT_LE(logits.data<float>()[8 * config().vocabulary + i], logits.data<float>()[8 * config().vocabulary + top]);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Menu, PatchingTest, ::testing::Range(std::size_t{0}, make::menu().size()),
+                         [](const auto& instance) { return make::menu()[instance.param].name; });
+
+TEST(Patching, RefusesWhatDoesNotFit) {
+  const models::Config& config = make::menu()[0].config;
+  const Twins twins(config);
+  Passes passes(twins.model, twins.executor);
+  const std::vector<text::Token> nine = testing::random_text(config, 9);
+  const std::vector<text::Token> eight = testing::random_text(config, 8);
+  const auto refusal = [&](const PatchQuestion& question, const std::vector<Patch>& patches) -> std::string {
+    try {
+      (void)patch(passes, question, patches);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(refusal({.into = nine, .from = eight}, {}), HasSubstr("of 9 and 8 tokens"));
+  EXPECT_THAT(refusal({.into = nine, .from = nine, .row = 9}, {}), HasSubstr("no row 9 in texts of 9 tokens"));
+  EXPECT_THAT(refusal({.into = nine, .from = nine, .target = 23}, {}), HasSubstr("token 23 is outside"));
+  EXPECT_THAT(refusal({.into = nine, .from = nine}, {{.part = head_named(config, "0.0"), .row = 9}}),
+              HasSubstr("no row 9"));
+  EXPECT_THAT(refusal({.into = nine, .from = nine}, {{.part = positions_of(config)}}), HasSubstr("the same in both"));
+}
+
+}  // namespace
+}  // namespace dikkat::inspect
