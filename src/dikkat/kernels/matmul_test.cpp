@@ -194,6 +194,33 @@ TYPED_TEST(Matmul, FastEqualsPlainToTheBit) {
   }
 }
 
+// Gradients of weights with a handful of rows: several chunks run side by side, equal ones and others, an empty one
+// too.
+TYPED_TEST(Matmul, NarrowSumsOverManyChunksKeepTheLaw) {
+  std::mt19937_64 draw(12);
+  for (std::size_t i = 0, n = testing::random_cases(300); i < n; ++i) {
+    Case<TypeParam> c(draw, 1);
+    c.m = 1 + draw() % 5;
+    c.n = 1 + draw() % 17;
+    c.chunks = {0};
+    for (std::size_t chunk = 0, count = draw() % 12; chunk < count; ++chunk) {
+      c.chunks.push_back(c.chunks.back() + (draw() % 3 == 0 ? draw() % 30 : 20));
+    }
+    c.k = c.chunks.back();
+    c.a_values = random_values<TypeParam>(draw, c.k * c.m);
+    c.b_values = random_values<TypeParam>(draw, c.k * c.n);
+    c.out_values = random_values<TypeParam>(draw, c.m * c.n);
+    c.out_stride = c.n;
+    c.a = Matrix<const TypeParam>{c.a_values.data(), c.k, c.m, c.m, 1}.transposed();
+    c.b = {c.b_values.data(), c.k, c.n, c.n, 1};
+    c.options = {.chunks = c.chunks};
+    const auto law = c.run({this->pool, Bodies::reference});
+    for (const auto set : testing::instruction_sets()) {
+      ASSERT_TRUE(same_bits(c.run({this->pool, Bodies::fast, set}), law)) << c.m << " " << c.k << " " << c.n;
+    }
+  }
+}
+
 // Long enough that b is packed by blocks of k and of columns, and that several threads share the parts.
 TYPED_TEST(Matmul, LargeProductsKeepTheLawOnAnyNumberOfThreads) {
   std::mt19937_64 draw(2);

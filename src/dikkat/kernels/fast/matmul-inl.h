@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <span>
 
+#include "dikkat/kernels/fast/narrow_chunks-inl.h"
 #include "dikkat/kernels/fast/tile-inl.h"
 #include "dikkat/kernels/fast/transpose-inl.h"
 #include "dikkat/kernels/reference/matmul-inl.h"
@@ -124,6 +125,7 @@ template <class T>
 void matmul_part_fast(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& out,
                       const MatmulOptions<T>& options, std::size_t depth, T* packed, bool ready) {
   const bool chunked = !options.chunks.empty();
+  if (chunked && packed == nullptr && is_narrow(b, out)) return add_narrow_chunks(a, b, out, options.chunks);
   const std::size_t steps =
       chunked ? options.chunks.size() - 1 : std::max<std::size_t>(1, (a.columns + depth - 1) / depth);
   for (std::size_t i = 0; i < steps; ++i) {
