@@ -125,6 +125,16 @@ void measure(const kernels::Executor& executor, const models::SeriesModel& model
   measure_order_test(run);
 }
 
+void require_finite(const HeadsRun& run) {
+  const auto finite = [](const std::vector<double>& values) {
+    return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
+  };
+  const HeadsParameters& p = run.trained;
+  if (finite(p.keys) && finite(p.values) && finite(p.query) && finite(p.output) && std::isfinite(p.bias)) return;
+  throw Error(ErrorKind::numeric, fmt::format("training {} of {} heads diverged", run.number, run.heads),
+              {.hint = "take a smaller width, fewer epochs or another seed"});
+}
+
 HeadsRun trained(const kernels::Executor& executor, const Shared& data, std::size_t heads, std::size_t number,
                  PositionChannels position) {
   HeadsRun run{.heads = heads, .number = number, .position = position};
@@ -133,6 +143,7 @@ HeadsRun trained(const kernels::Executor& executor, const Shared& data, std::siz
   put_parameters(run.start, model);
   train_heads(executor, model, data.training, data.settings.epochs);
   run.trained = parameters_of(model);
+  require_finite(run);
   measure(executor, model, data, run);
   return run;
 }

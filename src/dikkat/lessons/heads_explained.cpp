@@ -96,43 +96,59 @@ std::string dots_of(const HeadsLesson& lesson) {
 std::string means_claim(const HeadsLesson& lesson) {
   std::array<double, 3> means{};
   std::transform(lesson.with_position.begin(), lesson.with_position.end(), means.begin(), mean_accuracy);
-  const Runs& four = lesson.with_position.back();
+  const double base = baseline(lesson.held_out());
+  const double best = *std::max_element(means.begin(), means.end());
   const double gain = means[2] - means[0];
   const bool rises = means[0] < means[1] && means[1] < means[2];
-  std::string text = fmt::format(
-      "{}: {:.4f}, {:.4f}, {:.4f}. From 1 head to 4 the mean {} {:.4f}; the best mean lies {:.4f} {} the baseline. But "
-      "two runs "
-      "of 4 heads, which differ in nothing but the seed of their start, lie {:.4f} apart",
-      rises ? "The means rise with the number of heads" : "The means do not rise from each number of heads to the next",
-      means[0], means[1], means[2], gain >= 0 ? "gains" : "loses", std::abs(gain),
-      std::abs(*std::max_element(means.begin(), means.end()) - baseline(lesson.held_out())),
-      *std::max_element(means.begin(), means.end()) >= baseline(lesson.held_out()) ? "above" : "below", spread(four));
-  if (gain > 0) {
-    text += fmt::format(", {:.1f} times that gain", spread(four) / gain);
-  }
-  return text + (spread(four) > std::abs(gain)
-                     ? ": training again moves the figure more than dividing the width over heads does."
-                     : ": here the number of heads moves the figure more than training again does.");
+  return fmt::format(
+      "{}: {:.4f}, {:.4f}, {:.4f}. From 1 head to 4 the mean {} {:.4f}; the best mean lies {:.4f} {} the "
+      "baseline.",
+      rises ? "The means rise with the number of heads" : "The means do not rise step by step", means[0], means[1],
+      means[2], gain >= 0 ? "gains" : "loses", std::abs(gain), std::abs(best - base), best >= base ? "above" : "below");
 }
 
-// Which number of heads somebody who trains each once would take, by run 1 and by run 2.
-std::string choice_claim(const HeadsLesson& lesson) {
-  std::array<std::size_t, 2> best{};
-  for (std::size_t run = 0; run < 2; ++run) {
-    const auto found = std::max_element(lesson.with_position.begin(), lesson.with_position.end(),
-                                        [&](const Runs& a, const Runs& b) { return a[run].correct < b[run].correct; });
-    best[run] = (*found)[run].heads;
+// What the number of heads brings against what another start brings.
+std::string spread_claim(const HeadsLesson& lesson) {
+  const Runs& four = lesson.with_position.back();
+  const double gain = mean_accuracy(four) - mean_accuracy(lesson.with_position.front());
+  std::string text = fmt::format(
+      "But two runs of 4 heads, which differ in nothing but the seed of their start, lie {:.4f} apart", spread(four));
+  if (gain > 0) text += fmt::format(", {:.1f} times that gain", spread(four) / gain);
+  // Differences of accuracies are whole series; half a series is none.
+  const double difference = (spread(four) - std::abs(gain)) * static_cast<double>(kHeadsHeldOut);
+  if (difference > 0.25) {
+    return text + ": training again moves the figure more than dividing the width over heads does.";
   }
-  if (best[0] != best[1]) {
+  if (difference < -0.25) {
+    return text + ": in these runs the number of heads moves the figure more than training again does.";
+  }
+  return text + ": training again moves the figure as much as dividing the width over heads does.";
+}
+
+// The set-ups with the most correct answers in one run: "4 heads", "1 or 2 heads".
+std::string chosen_after(const HeadsLesson& lesson, std::size_t run) {
+  std::size_t most = 0;
+  for (const Runs& runs : lesson.with_position) most = std::max(most, runs[run].correct);
+  std::string heads;
+  for (const Runs& runs : lesson.with_position) {
+    if (runs[run].correct == most) heads += (heads.empty() ? "" : " or ") + std::to_string(runs[run].heads);
+  }
+  return heads == "1" ? "1 head" : heads + " heads";
+}
+
+std::string choice_claim(const HeadsLesson& lesson) {
+  const std::string first = chosen_after(lesson, 0);
+  const std::string second = chosen_after(lesson, 1);
+  if (first != second) {
     return fmt::format(
         "Whoever trains each set-up once takes {} after run 1 and {} after run 2: a number of heads chosen "
         "from one run is chosen wrongly.",
-        heads_word(best[0]), heads_word(best[1]));
+        first, second);
   }
   return fmt::format(
-      "Both runs would have chosen {}; two runs that agree are still only two: dikkat lesson heads --seed {} may "
-      "choose otherwise.",
-      heads_word(best[0]), lesson.settings.seed + 1);
+      "After either run one would take {}; two runs that agree are still only two, and --seed {} may choose "
+      "otherwise.",
+      first, lesson.settings.seed + 1);
 }
 
 std::string heads_part(const HeadsLesson& lesson) {
@@ -151,7 +167,7 @@ std::string heads_part(const HeadsLesson& lesson) {
                         mean_accuracy(runs), spread(runs));
   }
   text += dots_of(lesson);
-  return text + paragraph(means_claim(lesson)) + paragraph(choice_claim(lesson));
+  return text + paragraph(means_claim(lesson) + " " + spread_claim(lesson)) + paragraph(choice_claim(lesson));
 }
 
 // A bar of up to `most` columns, in eighths of one.
@@ -193,7 +209,7 @@ std::string weights_axis() {
   std::string steps;
   std::string regions;
   for (std::size_t t = 0; t < kHeadsSteps; ++t) {
-    steps += fmt::format("{:<2}", t);
+    if (t % 2 == 0) steps += fmt::format("{:<4}", t);
     const bool first = t >= kHeadsRegions[0].first && t <= kHeadsRegions[0].last;
     const bool second = t >= kHeadsRegions[1].first && t <= kHeadsRegions[1].last;
     regions += first ? "--" : second ? "==" : "  ";
@@ -201,6 +217,9 @@ std::string weights_axis() {
   const std::string indent(27, ' ');
   return indent + steps + "  step\n" + indent + regions + "  -- steps 1-5, == steps 7-11\n";
 }
+
+// So many of 180 are within what another start moves.
+constexpr std::size_t kFewSeries = 5;
 
 std::string split_claim(const HeadsLesson& lesson) {
   const Runs& two = lesson.with_position[1];
@@ -219,15 +238,14 @@ std::string split_claim(const HeadsLesson& lesson) {
                         run.splits_by_region() ? "splits by" : "does not split by", centres(run));
   }
   text += fmt::format("In accuracy {}. ", between);
-  if (two[0].splits_by_region() != two[1].splits_by_region()) {
-    text +=
-        "So whether heads find the shape of the question depends on the start, not on the architecture, and a run that "
-        "did "
-        "not find it may do as well.";
-  } else {
-    text += "Whether heads find the shape of the question depends on the start: try other seeds.";
+  if (two[0].splits_by_region() == two[1].splits_by_region()) {
+    return text + "Whether heads find the shape of the question depends on the start: try other seeds.";
   }
-  return text;
+  text += "So whether heads find the shape of the question depends on the start, not on the architecture";
+  const std::size_t split = two[0].splits_by_region() ? 0 : 1;
+  if (two[1 - split].correct > two[split].correct) return text + ", and here the run that did not find it does better.";
+  return text + (more <= kFewSeries ? ", and a run that did not find it may do nearly as well."
+                                    : ", and here the run that did not find it pays for it.");
 }
 
 std::string looking_part(const HeadsLesson& lesson) {
@@ -243,8 +261,10 @@ std::string looking_part(const HeadsLesson& lesson) {
 }
 
 std::string order_line(const char* name, const Runs& runs) {
-  return fmt::format("   {:<17} {:>9.4f} {:>9.4f} {:>13.4f} {:>9.4f}  {}\n", name, runs[0].accuracy(),
-                     runs[1].accuracy(), runs[1].mean_change, runs[1].largest_change, bar(runs[1].mean_change, 20));
+  const std::string picture = bar(runs[1].mean_change, 20);
+  return fmt::format("   {:<17} {:>9.4f} {:>9.4f} {:>13.4f} {:>9.4f}{}{}\n", name, runs[0].accuracy(),
+                     runs[1].accuracy(), runs[1].mean_change, runs[1].largest_change, picture.empty() ? "" : "  ",
+                     picture);
 }
 
 std::string position_claim(const HeadsLesson& lesson) {
