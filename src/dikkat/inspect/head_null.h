@@ -86,6 +86,13 @@ class HeadTests {
   [[nodiscard]] std::size_t scores() const;
   // values (L, H, S), means over the same windows. One entry a head, layer after layer.
   [[nodiscard]] std::vector<HeadTest> test(HeadScore score, std::span<const double> values) const;
+  // Of the null's draws of this head's layer (or of the head).
+  [[nodiscard]] double null_mean(std::size_t head_of_all, std::size_t column) const {
+    return moments(head_of_all, column).mean;
+  }
+  [[nodiscard]] double null_deviation(std::size_t head_of_all, std::size_t column) const {
+    return moments(head_of_all, column).deviation;
+  }
   // The smallest p there can be.
   [[nodiscard]] double least_p() const { return 1 / static_cast<double>(null_.draws + 1); }
 

@@ -33,6 +33,21 @@ std::vector<std::string> names_of(const HeadReport& head) {
   return names;
 }
 
+std::vector<BinReport> profile_of(std::size_t head, const HeadTests& tests, std::span<const double> values,
+                                  std::span<const double> uniform) {
+  std::vector<BinReport> profile;
+  std::size_t column = tests.columns().of(HeadScore::distance).first;
+  for (const DistanceBin& bin : tests.columns().bins) {
+    profile.push_back({.bin = bin,
+                       .value = values[column],
+                       .uniform = uniform[column],
+                       .null_mean = tests.null_mean(head, column),
+                       .null_deviation = tests.null_deviation(head, column)});
+    ++column;
+  }
+  return profile;
+}
+
 std::optional<stats::Interval> interval_of(const std::vector<double>& windows) {
   if (windows.size() < kLeastWindows) return std::nullopt;
   return stats::t_interval(windows);
@@ -74,7 +89,7 @@ HeadsReport report_heads(const HeadValues& values, std::size_t null_windows, con
                      .heads = {}};
   for (std::size_t l = 0; l < values.layers; ++l) {
     for (std::size_t h = 0; h < values.heads; ++h)
-      report.heads.push_back({.layer = l, .head = h, .scores = {}, .names = {}});
+      report.heads.push_back({.layer = l, .head = h, .scores = {}, .profile = {}, .names = {}});
   }
   const std::vector<double> means = values.means();
   const std::vector<double> tested = values.spread(null_windows).means();
@@ -95,7 +110,11 @@ HeadsReport report_heads(const HeadValues& values, std::size_t null_windows, con
                              .finding = finding_of(found[i], report.scores)});
     }
   }
-  for (HeadReport& head : report.heads) head.names = names_of(head);
+  for (std::size_t i = 0; i < report.heads.size(); ++i) {
+    report.heads[i].names = names_of(report.heads[i]);
+    report.heads[i].profile =
+        profile_of(i, tests, std::span(means).subspan(i * values.columns, values.columns), uniform);
+  }
   return report;
 }
 

@@ -35,10 +35,20 @@ struct ScoreReport {
   Finding finding = Finding::none;
 };
 
+// A bin of the profile; NaN where no query has such a key.
+struct BinReport {
+  DistanceBin bin = {};
+  double value = 0;
+  double uniform = 0;
+  double null_mean = 0;
+  double null_deviation = 0;
+};
+
 struct HeadReport {
   std::size_t layer = 0;
   std::size_t head = 0;
   std::vector<ScoreReport> scores;  // those that have a value, in the order of HeadScore
+  std::vector<BinReport> profile;
   // What the head is called, the strongest first: "induction head", "previous-token head", "first-token head", "self
   // head", "same-character head". A head is called so if that score is found and at least a tenth of the way from a
   // uniform head to one that looks nowhere else: (value - uniform) / (1 - uniform) >= 0.1.

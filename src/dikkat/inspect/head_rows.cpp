@@ -93,7 +93,7 @@ void add_places(const RowFacts& facts, const Weights<T>& w, std::size_t i, std::
 }
 
 template <class T>
-void add_pairs(const MapRows<T>& rows, const T* row, kernels::KeyRange seen, std::span<double> pairs) {
+void add_pairs(const HeadRows<T>& rows, const T* row, kernels::KeyRange seen, std::span<double> pairs) {
   const std::size_t n = seen.end - seen.begin;
   for (std::size_t h = 0; h < rows.heads; ++h) {
     const T* a = row + h * rows.keys + seen.begin;
@@ -153,7 +153,7 @@ std::vector<std::size_t> rows_that_count(const RowFacts& facts) {
 }
 
 template <class T>
-void add_rows(const kernels::Executor& executor, const RowFacts& facts, const MapRows<T>& rows, std::span<double> sums,
+void add_rows(const kernels::Executor& executor, const RowFacts& facts, const HeadRows<T>& rows, std::span<double> sums,
               std::span<double> pairs) {
   const bool repeated = facts.window.period != 0;
   Room<T> room(repeated ? 0 : rows.keys);
@@ -178,9 +178,9 @@ void add_rows(const kernels::Executor& executor, const RowFacts& facts, const Ma
   }
 }
 
-template void add_rows(const kernels::Executor&, const RowFacts&, const MapRows<float>&, std::span<double>,
+template void add_rows(const kernels::Executor&, const RowFacts&, const HeadRows<float>&, std::span<double>,
                        std::span<double>);
-template void add_rows(const kernels::Executor&, const RowFacts&, const MapRows<double>&, std::span<double>,
+template void add_rows(const kernels::Executor&, const RowFacts&, const HeadRows<double>&, std::span<double>,
                        std::span<double>);
 
 }  // namespace dikkat::inspect

@@ -57,7 +57,7 @@ struct RowFacts {
 // Adds rows [begin, end) of a window's map to sums (H, S); pairs (H, H) above the diagonal take
 // 1/2 sum_j |p^h_ij - p^g_ij|. map: the window's first row; each row (H, keys).
 template <class T>
-struct MapRows {
+struct HeadRows {
   const T* map = nullptr;
   std::size_t heads = 0;
   std::size_t keys = 0;  // from head to head; at least T
@@ -65,7 +65,7 @@ struct MapRows {
   std::size_t end = 0;
 };
 template <class T>
-void add_rows(const kernels::Executor& executor, const RowFacts& facts, const MapRows<T>& rows, std::span<double> sums,
+void add_rows(const kernels::Executor& executor, const RowFacts& facts, const HeadRows<T>& rows, std::span<double> sums,
               std::span<double> pairs);
 
 inline bool RowFacts::counts(std::size_t i) const {

@@ -6,6 +6,7 @@
 
 #include "dikkat/base/error.h"
 #include "dikkat/inspect/head_rows.h"
+#include "dikkat/kernels/maths.h"
 #include "dikkat/stats/summary.h"
 
 namespace dikkat::inspect {
@@ -68,11 +69,11 @@ class Collector {
     executor.pool.run(looked_at_.size() * blocks, [&](std::size_t part, unsigned) {
       const std::size_t w = part / blocks;
       const std::size_t begin = part % blocks * kRowsInBlock;
-      const MapRows<T> rows{.map = map.data<T>() + w * length * heads * map.shape()[2],
-                            .heads = heads,
-                            .keys = map.shape()[2],
-                            .begin = begin,
-                            .end = std::min(begin + kRowsInBlock, length)};
+      const HeadRows<T> rows{.map = map.data<T>() + w * length * heads * map.shape()[2],
+                             .heads = heads,
+                             .keys = map.shape()[2],
+                             .begin = begin,
+                             .end = std::min(begin + kRowsInBlock, length)};
       const std::span<double> own = std::span(partial_).subspan(part * each, each);
       add_rows<T>({.pool = executor.pool, .bodies = executor.bodies, .instructions = executor.instructions}, facts(w),
                   rows, own.first(sums), own.subspan(sums));
@@ -168,8 +169,18 @@ void look_at(Passes& passes, const HeadWindows& windows, bool repeated, Collecto
   }
 }
 
+// ln 0, ..., ln n by the house's own logarithm.
+std::vector<double> logarithms(std::size_t n) {
+  std::vector<double> values(n + 1);
+  for (std::size_t i = 0; i <= n; ++i) values[i] = static_cast<double>(i);
+  Pool pool(1);
+  kernels::evaluate<double>({.pool = pool}, kernels::Function::logarithm, values.data(), values.data(), n + 1);
+  return values;
+}
+
 // What one window adds to the uniform head's values and to the windows that have them.
-void add_uniform(const RowFacts& facts, std::vector<double>& sums, std::vector<std::size_t>& windows) {
+void add_uniform(const RowFacts& facts, std::span<const double> logarithm, std::vector<double>& sums,
+                 std::vector<std::size_t>& windows) {
   std::vector<double> values(facts.columns.count());
   const auto add = [&](HeadScore score, double value) { values[column(score)] += value; };
   for (std::size_t i = 0; i < facts.length(); ++i) {
@@ -178,7 +189,7 @@ void add_uniform(const RowFacts& facts, std::vector<double>& sums, std::vector<s
     const auto n = static_cast<double>(seen.end - seen.begin);
     add(HeadScore::centre, static_cast<double>(i) - static_cast<double>(seen.begin + seen.end - 1) / 2);
     add(HeadScore::spread, std::sqrt((n * n - 1) / 12));
-    add(HeadScore::entropy, std::log(n));
+    add(HeadScore::entropy, logarithm[seen.end - seen.begin]);
     add(HeadScore::self, 1 / n);
     add(HeadScore::previous, i >= 1 && i - 1 >= seen.begin ? 1 / n : 0);
     add(HeadScore::first, i >= 1 && seen.begin == 0 ? 1 / n : 0);
@@ -284,9 +295,10 @@ std::vector<double> uniform_head(const HeadWindows& windows, const kernels::Mask
   const HeadColumns columns(windows.length, mask);
   std::vector<double> sums(columns.count());
   std::vector<std::size_t> there(columns.count());
+  const std::vector<double> logarithm = logarithms(windows.length);
   const auto add = [&](const LookedAt& window) {
     const EarlierEqual equal(window.tokens);
-    add_uniform({columns, mask, window, equal}, sums, there);
+    add_uniform({columns, mask, window, equal}, logarithm, sums, there);
   };
   for (std::size_t w = 0; w < windows.count(); ++w) {
     add({windows.text_window(w), 0});
