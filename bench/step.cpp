@@ -13,6 +13,7 @@
 #include "dikkat/base/fields.h"
 #include "dikkat/base/parallel.h"
 #include "dikkat/models/language_model.h"
+#include "dikkat/train/language_objective.h"
 #include "dikkat/train/stepper.h"
 
 namespace {
@@ -89,8 +90,9 @@ int run(const Arguments& arguments) {
   const models::LanguageModel model(config, DType::f32, nn::ParameterStore::Gradients::kept);
   model.initialise(executor, 1);
   optim::Optimizer optimizer(model.parameters(), train::optimizer_settings(preset.settings));
-  train::Stepper stepper(model, optimizer, preset.settings, executor);
   SyntheticSource source(config.vocabulary, config.context);
+  train::LanguageObjective objective(model, source);
+  train::Stepper stepper(objective, optimizer, preset.settings, executor);
   const train::StopRequest never;
 
   std::vector<double> milliseconds;
@@ -98,7 +100,7 @@ int run(const Arguments& arguments) {
   const std::size_t warm_up = 3;
   for (std::uint64_t t = 1;; ++t) {
     const auto begin = std::chrono::steady_clock::now();
-    const train::Measured measured = stepper.measure(t, source, never);
+    const train::Measured measured = stepper.measure(t, never);
     stepper.update(t, measured);
     const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
     if (t <= warm_up) continue;

@@ -291,7 +291,7 @@ TEST_F(Program, ASignalWhileTheTextIsReadLeavesNothingAndSaysSo) {
   };
   const Ran said = stopped("");
   EXPECT_EQ(said.code, 130) << said.err;
-  EXPECT_EQ(said.out, "Stopped while reading the text; nothing was written\n");
+  EXPECT_EQ(said.out, "Stopped while reading the data; nothing was written\n");
   const Ran json = stopped(" --json");
   EXPECT_EQ(json.code, 130) << json.err;
   EXPECT_TRUE(JsonAt(object(json), "")["loss_nats"].is_null());

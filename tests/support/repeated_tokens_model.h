@@ -8,6 +8,7 @@
 #include "dikkat/inspect/head_windows.h"
 #include "dikkat/models/language_model.h"
 #include "dikkat/optim/optimizer.h"
+#include "dikkat/train/language_objective.h"
 #include "dikkat/train/stepper.h"
 
 namespace dikkat::testing {
@@ -62,12 +63,13 @@ inline double train_on_repeated_tokens(const models::LanguageModel& model, const
                                        const kernels::Executor& executor) {
   model.initialise(executor, settings.seed);
   optim::Optimizer optimizer(model.parameters(), train::optimizer_settings(settings));
-  train::Stepper stepper(model, optimizer, settings, executor);
   RepeatedTokens source(model.config().context, model.config().vocabulary, settings.seed);
+  train::LanguageObjective objective(model, source);
+  train::Stepper stepper(objective, optimizer, settings, executor);
   const train::StopRequest never;
   double last = 0;
   for (std::uint64_t t = 1; t <= settings.steps; ++t) {
-    const train::Measured measured = stepper.measure(t, source, never);
+    const train::Measured measured = stepper.measure(t, never);
     stepper.update(t, measured);
     if (t + 20 > settings.steps) last += measured.loss_nats / 20;
   }

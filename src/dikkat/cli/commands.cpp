@@ -20,9 +20,22 @@ std::string remedy_for(std::string_view name, const std::vector<std::string>& co
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = [] {
-    std::vector<Command> list{train_command(),  generate_command(), eval_command(),        info_command(),
-                              check_command(),  export_command(),   import_command(),      lesson_command(),
-                              config_command(), man_command(),      completions_command(), help_command()};
+    std::vector<Command> list{
+        train_command(),
+        generate_command(),
+        eval_command(),
+        predict_command(),
+        info_command(),
+        check_command(),
+        export_command(),
+        import_command(),
+        lesson_command(),
+        attend_command(),
+        config_command(),
+        man_command(),
+        completions_command(),
+        help_command(),
+    };
     for (Command& command : list) command.groups.push_back(common_options());
     return list;
   }();

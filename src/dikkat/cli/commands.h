@@ -12,11 +12,13 @@ namespace dikkat::cli {
 [[nodiscard]] Command train_command();
 [[nodiscard]] Command generate_command();
 [[nodiscard]] Command eval_command();
+[[nodiscard]] Command predict_command();
 [[nodiscard]] Command info_command();
 [[nodiscard]] Command check_command();
 [[nodiscard]] Command export_command();
 [[nodiscard]] Command import_command();
 [[nodiscard]] Command lesson_command();
+[[nodiscard]] Command attend_command();
 [[nodiscard]] Command config_command();
 [[nodiscard]] Command man_command();
 [[nodiscard]] Command completions_command();

@@ -6,8 +6,10 @@
 #include "dikkat/cli/arguments.h"
 #include "dikkat/cli/commands.h"
 #include "dikkat/cli/console.h"
+#include "dikkat/cli/eval_series.h"
 #include "dikkat/cli/execution.h"
 #include "dikkat/cli/open_run.h"
+#include "dikkat/cli/series_run.h"
 #include "dikkat/cli/words.h"
 #include "dikkat/train/evaluator.h"
 
@@ -34,7 +36,7 @@ std::string_view name_of(data::Split split) {
 // A run's own text gives its validation part, any other the whole; --split overrides.
 data::Split split_of(const Arguments& arguments, const train::LoadedRun& run, const data::Corpus& corpus) {
   if (arguments.has("split")) return split_named(arguments.choice("split"));
-  return corpus.fingerprint == run.state.text_fingerprint ? data::Split::validation : data::Split::all;
+  return corpus.fingerprint == run.state.data_fingerprint ? data::Split::validation : data::Split::all;
 }
 
 data::Corpus corpus_of(const Arguments& arguments, const train::LoadedRun& run) {
@@ -47,7 +49,7 @@ data::Corpus corpus_of(const Arguments& arguments, const train::LoadedRun& run) 
 }
 
 std::string name_of_text(const Arguments& arguments, const train::LoadedRun& run) {
-  if (arguments.operands().size() < 2) return run.folder.text_paths().front().string();
+  if (arguments.operands().size() < 2) return run.folder.data_paths().front().string();
   return arguments.operands()[1] == "-" ? "standard input" : arguments.operands()[1];
 }
 
@@ -70,7 +72,7 @@ Json as_json(const train::Evaluation& evaluation, const data::Corpus& corpus, da
   const double loss = evaluation.loss_nats;
   return Json::object()
       .set("loss_nats", finite(loss))
-      .set("tokens", evaluation.tokens)
+      .set("tokens", evaluation.targets)
       .set("split", name_of(split))
       .set("bits_per_token", finite(loss / std::log(2.0)))
       .set("perplexity", finite(std::exp(loss)))
@@ -86,6 +88,7 @@ void say_skipped(std::size_t skipped) {
 
 int run_eval(const Arguments& arguments, Output& output) {
   if (arguments.has("split")) static_cast<void>(arguments.choice("split"));
+  if (train::task_of(arguments.operands().front()) != models::Task::next_token) return eval_series(arguments, output);
   const Execution execution(arguments);
   const train::LoadedRun run = open_run(arguments);
   const data::Corpus corpus = corpus_of(arguments, run);
@@ -99,7 +102,7 @@ int run_eval(const Arguments& arguments, Output& output) {
   } else {
     output.line(fmt::format("{}: {} nats a token ({:.3f} bits, perplexity {:.2f}) over {} tokens, step {}",
                             name_of(split), loss_text(loss), loss / std::log(2.0), std::exp(loss),
-                            grouped(evaluation.tokens), run.state.step));
+                            grouped(evaluation.targets), run.state.step));
   }
   return 0;
 }
@@ -109,18 +112,21 @@ int run_eval(const Arguments& arguments, Output& output) {
 Command eval_command() {
   return {
       .name = "eval",
-      .summary = "measure a trained model's loss on a text",
+      .summary = "measure how good a trained model is on a text or on series",
       .description =
-          "Measures the mean loss over windows of the context that do not overlap; the last, shorter one counts. "
-          "Without FILE, and for the training text itself, that is the validation part; for another text the whole.",
+          "Of a text: measures the mean loss over windows of the context that do not overlap; the last, shorter one counts. "
+          "Without FILE, and for the training text itself, that is the validation part; for another text the whole.\n"
+          "Of series with their labels: accuracy, macro F1 and confusion of classes beside what always saying the most "
+          "frequent one would reach; of numbers the errors in their own unit.",
       .operands = {{.name = "RUN", .help = "folder of a training", .completes = Completes::folder},
-                   {.name = "FILE", .help = "a text; - is standard input", .least = 0}},
+                   {.name = "FILE", .help = "a text (- is standard input), or series with labels", .least = 0}},
       .groups = {{"What to measure",
                   {{.name = "split",
                     .value = "PART",
-                    .help = "which part of the text",
+                    .help = "which part of the data",
                     .choices = {"train", "validation", "all"}},
                    skip_unknown_option("FILE"),
+                   label_option(),
                    checkpoint_option()}}},
       .examples = {{"dikkat eval runs/first", "how good the newest checkpoint is"},
                    {"dikkat eval runs/first other.txt --checkpoint best", "how well the best one knows another text"}},

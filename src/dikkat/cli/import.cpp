@@ -16,12 +16,12 @@ namespace {
 
 // A run at step 0 with the weights of `model` and everything else of `like`: ready to generate, measure and train on.
 std::string make_run(const std::string& out, const train::LoadedRun& like, const models::LanguageModel& model) {
-  train::NewRun content{.record = like.folder.record(), .tokenizer_json = like.folder.tokenizer_json(), .copies = {}};
+  train::NewRun content{.record = like.folder.record(), .coding_json = like.folder.coding_json(), .copies = {}};
   content.record.program = version().number;
   content.record.model = like.state.model;
   content.record.settings = like.state.settings;
   std::vector<MappedFile> copies;  // of texts that came through standard input
-  for (const train::TextSource& text : content.record.texts) {
+  for (const train::DataSource& text : content.record.sources) {
     if (text.copy.empty()) continue;
     copies.emplace_back(like.folder.path() / text.copy);
     content.copies.emplace_back(text.copy, copies.back().text());
@@ -29,9 +29,9 @@ std::string make_run(const std::string& out, const train::LoadedRun& like, const
   train::Checkpoint checkpoint;
   checkpoint.state.model = like.state.model;
   checkpoint.state.settings = like.state.settings;
-  checkpoint.state.tokenizer_fingerprint = like.state.tokenizer_fingerprint;
-  checkpoint.state.text_fingerprint = like.state.text_fingerprint;
-  checkpoint.weights = train::weights_of(model);
+  checkpoint.state.coding_fingerprint = like.state.coding_fingerprint;
+  checkpoint.state.data_fingerprint = like.state.data_fingerprint;
+  checkpoint.weights = train::weights_of(model.parameters());
   const optim::Optimizer fresh(model.parameters(), train::optimizer_settings(like.state.settings));
   checkpoint.optimizer = train::state_of(fresh);
   static_cast<void>(train::RunFolder::create(out, content, checkpoint));

@@ -14,6 +14,7 @@ namespace dikkat::cli {
 namespace {
 
 constexpr const char* kDefaultPreset = "shakespeare-cpu";
+constexpr const char* kSeriesPreset = "series";
 
 struct ConfigFile {
   std::string path;
@@ -78,10 +79,18 @@ struct PresetChoice {
   std::optional<std::string> origin = {};
 };
 
+// Nobody chose a preset: that of the task.
+PresetChoice default_preset(const Arguments& arguments, const ConfigFile& file) {
+  std::optional<std::string> task = arguments.text("task");
+  if (const ConfigEntry* entry = find_entry(file, "task"); !task && entry != nullptr) task = as_text(*entry);
+  const bool series = task && (*task == text_of(models::Task::classify) || *task == text_of(models::Task::regress));
+  return {.name = series ? kSeriesPreset : kDefaultPreset};
+}
+
 PresetChoice preset_choice(const Arguments& arguments, const ConfigFile& file) {
   if (const auto named = arguments.text("preset")) return {*named, "--preset"};
   const ConfigEntry* entry = find_entry(file, "preset");
-  if (entry == nullptr) return {};
+  if (entry == nullptr) return default_preset(arguments, file);
   const auto* name = std::get_if<std::string>(&entry->value);
   if (name == nullptr)
     refuse(file, *entry, "preset takes a name in quotes, not " + label_of(as_text(*entry)),
@@ -102,7 +111,7 @@ RunSettings base_settings(const PresetChoice& choice, const std::optional<Settin
     origin = "preset " + base.preset;
     if (run) {  // how a run is conducted hangs on no preset
       base.spec.conduct = run->spec.conduct;
-      base.spec.model.vocabulary = run->spec.model.vocabulary;
+      train::keep_what_data_settled(run->spec.model, base.spec.model);
     }
   }
   for_each_setting(base.spec, [&](const char* section, const char* name, auto&, const char*) {
@@ -144,15 +153,25 @@ void shorten_warmup(RunSettings& settings) {
   origin += ", cut to half the steps";
 }
 
+bool writes(const models::Config& model) {
+  return model.task == models::Task::next_token && model.direction == models::Direction::causal;
+}
+
 void check_together(const train::RunSpec& spec) {
   models::Config model = spec.model;
-  if (model.vocabulary == 0) model.vocabulary = 256;  // not known before the text is read
+  if (model.task == models::Task::next_token) {  // what is not known before the data is read
+    if (model.vocabulary == 0) model.vocabulary = 256;
+  } else {
+    if (model.channels == 0) model.channels = model.input == models::InputKind::raw ? model.width : 1;
+    if (model.outputs == 0) model.outputs = 1;
+    if (model.context == 0) model.context = 1;
+  }
   models::check(model);
   train::check(spec.settings, model);
   train::check(spec.conduct);
   const train::Conduct& conduct = spec.conduct;
-  if (conduct.sample_every != 0 && spec.model.direction == models::Direction::bidirectional) {
-    throw Error(ErrorKind::usage, "sample-every: a model of direction bidirectional has no next token to write",
+  if (conduct.sample_every != 0 && !writes(spec.model)) {
+    throw Error(ErrorKind::usage, "sample-every: a model of series, or of direction bidirectional, has no next token to write",
                 {.key = "sample-every", .hint = "give --sample-every 0, or --direction causal"});
   }
   if (conduct.patience != 0 && conduct.eval_every == 0) {
@@ -176,7 +195,7 @@ std::vector<OptionGroup> setting_groups() {
   for (const train::Preset& preset : train::presets()) start[0].choices.emplace_back(preset.name);
   const train::Preset& preset = train::preset_named(kDefaultPreset);
   std::vector<Option> model = field_options(preset.model);
-  std::erase_if(model, [](const Option& option) { return option.name == "vocabulary"; });
+  std::erase_if(model, [](const Option& option) { return settled_by_data(option.name); });
   return {{"Settings to start from", std::move(start)},
           {"Model", std::move(model)},
           {"Training", field_options(preset.settings)},

@@ -37,12 +37,17 @@ struct SettingsBase {
 [[nodiscard]] RunSettings run_settings(const Arguments& arguments,
                                        const std::optional<SettingsBase>& run = std::nullopt);
 
+// Settings nobody chooses.
+[[nodiscard]] inline bool settled_by_data(std::string_view name) {
+  return name == "vocabulary" || name == "channels" || name == "outputs";
+}
+
 // Calls visit(section, name, value, help) for every setting a user can choose, in order.
 template <class Visit>
 void for_each_setting(train::RunSpec& spec, Visit&& visit) {
   const auto in = [&](const char* section) {
     return [&visit, section](const char* name, auto& value, const char* help) {
-      if (std::string_view(name) != "vocabulary") visit(section, name, value, help);
+      if (!settled_by_data(name)) visit(section, name, value, help);
     };
   };
   models::Config::fields(spec.model, in("Model"));

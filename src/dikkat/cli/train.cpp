@@ -36,12 +36,12 @@ train::TrainRequest request_of(const Arguments& arguments) {
   }
   if (out && out->empty()) refuse_value("out", "", "the name of a folder", "write it like --out runs/first");
   request.run = out.value_or("");
-  request.texts.assign(arguments.operands().begin(), arguments.operands().end());
+  request.files.assign(arguments.operands().begin(), arguments.operands().end());
   request.resume = resume;
   request.override_settings = arguments.has("override");
-  if (request.texts.empty() && !request.resume) {
-    throw Error(ErrorKind::usage, "there is no text to train on",
-                {.key = "TEXT", .hint = "name one or several text files, or - for standard input"});
+  if (request.files.empty() && !request.resume) {
+    throw Error(ErrorKind::usage, "there is nothing to train on",
+                {.key = "FILE", .hint = "name one or several text files, - for standard input, or a table of series"});
   }
   if (request.override_settings && !request.resume) {
     throw Error(ErrorKind::usage, "--override is for resuming a run",
@@ -61,7 +61,7 @@ void set_settings(const Arguments& arguments, train::TrainRequest& request) {
   request.spec = run_settings(arguments, recorded).spec;
 }
 
-// Stopped while the text was read: there is no run to tell of.
+// Stopped while the data was read: there is no run to tell of.
 bool never_began(const train::Outcome& outcome) {
   return outcome.ending == train::Ending::interrupted && outcome.step == 0 && outcome.weights_sha256.empty();
 }
@@ -73,6 +73,7 @@ Json as_json(const train::TrainRequest& request, const train::Outcome& outcome) 
       .set("step", outcome.step)
       .set("loss_nats", never_began(outcome) ? Json() : real(outcome.loss_nats))
       .set("validation_loss_nats", outcome.validation_loss_nats ? real(*outcome.validation_loss_nats) : Json())
+      .set("validation_accuracy", outcome.validation_accuracy ? Json(*outcome.validation_accuracy) : Json())
       .set("weights_sha256", never_began(outcome) ? Json() : Json(outcome.weights_sha256));
 }
 
@@ -95,8 +96,20 @@ std::string what_next(const train::TrainRequest& request, const train::Outcome& 
   const std::string measure = "Measure:   " + dikkat + " eval " + run + "\n";
   if (outcome.ending == train::Ending::interrupted)
     return "Go on:     " + dikkat + " train --out " + run + " --resume\n";
+  if (request.spec.model.task != models::Task::next_token) {
+    return "Measure:   " + dikkat + " eval " + run + " FILE\n" + "Predict:   " + dikkat + " predict " + run + " FILE\n";
+  }
   if (request.spec.model.direction == models::Direction::bidirectional) return measure;  // it has no next token
   return "Write:     " + dikkat + " generate " + run + " --tokens 300 --temperature 0.8\n" + measure;
+}
+
+std::string loss_name(models::Task task) {
+  switch (task) {
+    case models::Task::next_token: return "Loss in nats a token";
+    case models::Task::classify: return "Loss in nats a series";
+    case models::Task::regress: return "Squared error of standardised numbers";
+  }
+  return {};
 }
 
 // Columns for the curve itself, beside its scale.
@@ -109,14 +122,15 @@ std::size_t curve_width() {
 
 std::string summary(const train::TrainRequest& request, const train::Outcome& outcome, const TrainingView& view,
                     const std::string& program) {
-  if (never_began(outcome)) return "Stopped while reading the text; nothing was written\n";
+  if (never_began(outcome)) return "Stopped while reading the data; nothing was written\n";
   std::string out = drawn(view.curve(), curve_width(), kCurveHeight);
   if (!out.empty())
-    out = "Loss in nats a token: * training" + std::string(view.curve().validation.empty() ? "" : ", o validation") +
+    out = loss_name(request.spec.model.task) + ": * training" + std::string(view.curve().validation.empty() ? "" : ", o validation") +
           "\n" + out + "\n";
   out += how_it_ended(outcome, view) + "\n";
   out += "Loss:      " + loss_text(outcome.loss_nats);
   if (outcome.validation_loss_nats) out += ", validation " + loss_text(*outcome.validation_loss_nats);
+  if (outcome.validation_accuracy) out += fmt::format(", accuracy {:.4f}", *outcome.validation_accuracy);
   out += "\nRun:       " + text::escaped(request.run.string()) + "\nWeights:   sha256 " + outcome.weights_sha256 + "\n";
   return out + what_next(request, outcome, program);
 }
@@ -162,22 +176,25 @@ Command train_command() {
          .help = "folder of the run: new, or with --resume the one to go on with",
          .completes = Completes::folder,
          .required = true},
-        {.name = "resume", .help = "go on exactly where the newest good checkpoint stands; needs no TEXT"},
+        {.name = "resume", .help = "go on exactly where the newest good checkpoint stands; needs no FILE"},
         {.name = "override", .help = "with --resume: go on although settings have changed"},
         {.name = "dry-run", .help = "print the plan (settings, parameters, memory, time) and write nothing"}}}};
   for (OptionGroup& group : setting_groups()) groups.push_back(std::move(group));
   return {
       .name = "train",
-      .summary = "train a model on text, or go on with a training",
+      .summary = "train a model on text or on series, or go on with a training",
       .description =
           "Trains on the first nine tenths of the texts, joined, and validates on the rest. The finished weights are "
           "the same to the last bit for every number of threads, straight or stopped and resumed.\n"
           "Texts are UTF-8: a byte order mark is dropped and CR LF becomes LF; --tokenizer byte takes any bytes as "
           "they "
           "are.\n"
+          "With --task classify or regress FILE is a table of series (CSV, TSV or .ts: one row a series, its label in the "
+          "column --label names or the first; or one step a row with --id-column and --time-column), and a tenth of each "
+          "label's series validates.\n"
           "A checkpoint is saved every --save-every steps, at the end, and whenever an evaluation is the best so far. "
           "Ctrl-C stops after a durable checkpoint; --resume goes on from it.",
-      .operands = {{.name = "TEXT", .help = "text files; - is standard input", .least = 0, .most = std::string::npos}},
+      .operands = {{.name = "FILE", .help = "text files (- is standard input), or one table of series", .least = 0, .most = std::string::npos}},
       .groups = std::move(groups),
       .examples = {{"dikkat train data/atasozleri.txt --out runs/first --steps 600",
                     "a first model, in less than a minute"},

@@ -10,9 +10,9 @@
 #include "dikkat/base/json.h"
 #include "dikkat/cli/console.h"
 #include "dikkat/cli/words.h"
-#include "dikkat/data/corpus.h"
 #include "dikkat/kernels/matmul.h"
 #include "dikkat/text/utf8.h"
+#include "dikkat/train/material.h"
 #include "dikkat/train/run_folder.h"
 
 namespace dikkat::cli {
@@ -59,32 +59,23 @@ double operations_per_second(const train::RunSpec& spec, const kernels::Executor
   return 2.0 * static_cast<double>(rows * inner * columns) * best;
 }
 
-// The vocabulary and size of the texts of a new run.
-void read_texts(TrainingPlan& plan) {
+// What the data of a new run settles, and its size.
+void read_data(TrainingPlan& plan) {
   train::RunSpec& spec = plan.request.spec;
-  const bool characters = spec.settings.tokenizer == train::TokenizerKind::character;
-  const data::Texts texts(plan.request.texts, train::cleaning_for(spec.settings));
-  const auto tokenizer = characters ? data::character_tokenizer_of(texts) : text::byte_tokenizer();
-  const data::Corpus corpus = data::tokenized(texts, *tokenizer);
-  data::check_windows(corpus, spec.model.context, texts.name(0));
-  spec.model.vocabulary = tokenizer->vocabulary();
-  plan.tokens = corpus.tokens.size();
+  const auto material = train::read_material(plan.request.files, spec);
+  spec.model = material->completed(spec.model);
+  material->check(spec.model);
+  plan.tokens = material->tokens();
 }
 
-// The size of the texts of a run to go on with, as named now or where they were.
-void read_texts_of(TrainingPlan& plan, const train::RunFolder& folder) {
-  const bool named = !plan.request.texts.empty();
+// The size of the data of a run to go on with, as named now or where it was.
+void read_data_of(TrainingPlan& plan, const train::RunFolder& folder) {
+  const bool named = !plan.request.files.empty();
   const train::RunSpec& spec = plan.request.spec;
   try {
-    const data::Texts texts(named ? plan.request.texts : folder.text_paths(), train::cleaning_for(spec.settings));
-    if (texts.fingerprint() != folder.record().text_fingerprint) {
-      throw Error(ErrorKind::incompatible, "the text is not the one the run was begun with",
-                  {.file = texts.name(0), .hint = "give the text as it was, or begin a new run"});
-    }
-    const auto tokenizer = text::tokenizer_from(folder.tokenizer_json(), (folder.path() / "tokenizer.json").string());
-    const data::Corpus corpus = data::tokenized(texts, *tokenizer);
-    data::check_windows(corpus, spec.model.context, texts.name(0));
-    plan.tokens = corpus.tokens.size();
+    const auto material = train::read_material(plan.request.files, spec, folder);
+    material->check(spec.model);
+    plan.tokens = material->tokens();
   } catch (const Error& error) {
     if (named || error.kind() != ErrorKind::io) throw;
     plan.unread = error.message() + " (" + error.place().file + "); name it when you go on";
@@ -95,7 +86,7 @@ void read_texts_of(TrainingPlan& plan, const train::RunFolder& folder) {
 void look_at_run(TrainingPlan& plan) {
   train::TrainRequest& request = plan.request;
   const train::RunFolder folder = train::RunFolder::open(request.run, train::Access::read);
-  request.spec.model.vocabulary = folder.record().model.vocabulary;
+  train::keep_what_data_settled(folder.record().model, request.spec.model);
   if (!request.override_settings) train::require_same_settings(folder.record(), request.spec, request.run);
   const train::LoadedCheckpoint loaded = folder.checkpoints().load();
   for (const std::string& warning : loaded.warnings) write_error("dikkat: warning: " + harmless(warning) + "\n");
@@ -104,7 +95,7 @@ void look_at_run(TrainingPlan& plan) {
   plan.step = state.step;
   plan.stopped_early =
       state.step < request.spec.settings.steps && patience != 0 && state.evaluations_since_best >= patience;
-  read_texts_of(plan, folder);
+  read_data_of(plan, folder);
 }
 
 Json as_json(const TrainingPlan& plan) {
@@ -136,6 +127,11 @@ std::string settings_lines(const S& settings) {
 
 std::string text_line(const TrainingPlan& plan) {
   if (!plan.unread.empty()) return "Text:        " + text::escaped(plan.unread) + "\n";
+  const models::Config& model = plan.request.spec.model;
+  if (model.task != models::Task::next_token) {
+    return "Series:      " + grouped(plan.tokens) + " steps in all, " + std::to_string(model.channels) +
+           (model.channels == 1 ? " channel\n" : " channels\n");
+  }
   return "Text:        " + grouped(plan.tokens) + " tokens, " + grouped(plan.request.spec.model.vocabulary) +
          (plan.request.spec.settings.tokenizer == train::TokenizerKind::byte ? " in the vocabulary\n" : " distinct\n");
 }
@@ -166,7 +162,7 @@ TrainingPlan make_plan(const train::TrainRequest& request, const Execution& exec
   if (request.resume) {
     look_at_run(plan);
   } else {
-    read_texts(plan);
+    read_data(plan);
   }
   const train::RunSpec& spec = plan.request.spec;
   plan.parameters = models::parameter_count(spec.model);

@@ -88,8 +88,9 @@ void TrainingView::on_start(const train::StartReport& report) {
   curve_.training.reserve(left);  // so that no step allocates
   tokens_a_step_ = static_cast<double>(report.spec.settings.batch) * static_cast<double>(report.spec.model.context);
   if (progress_ == Progress::none) return;
-  write_error(fmt::format("{} parameters, {} tokens of text; needs about {} of memory and {}\n",
+  write_error(fmt::format("{} parameters, {} {}; needs about {} of memory and {}\n",
                           grouped(report.estimate.parameters), grouped(report.tokens),
+                          report.spec.model.task == models::Task::next_token ? "tokens of text" : "steps of series",
                           size_text(report.estimate.memory_bytes),
                           about_text(expected_seconds(report.spec, report.estimate, left, executor_))));
   began_ = Clock::now();
@@ -119,8 +120,9 @@ void TrainingView::show(const train::StepReport& report) {
 }
 
 void TrainingView::on_evaluation(const train::EvaluationReport& report) {
-  validation_loss_ = report.loss_nats;
-  curve_.validation.emplace_back(report.step, report.loss_nats);
+  validation_loss_ = report.result.loss_nats;
+  accuracy_ = report.result.accuracy;
+  curve_.validation.emplace_back(report.step, report.result.loss_nats);
 }
 
 void TrainingView::on_sample(std::uint64_t step, std::string_view text) {

@@ -42,6 +42,8 @@ class TrainingView : public train::Observer {
 
   [[nodiscard]] const LossCurve& curve() const { return curve_; }
   [[nodiscard]] double seconds() const;
+  // Of the last evaluation, for classes.
+  [[nodiscard]] std::optional<double> accuracy() const { return accuracy_; }
   [[nodiscard]] std::uint64_t steps_seen() const { return curve_.training.size(); }
 
  private:
@@ -63,6 +65,7 @@ class TrainingView : public train::Observer {
   Clock::time_point began_ = Clock::now();
   Clock::time_point shown_ = Clock::now();
   std::optional<double> validation_loss_;
+  std::optional<double> accuracy_;
   LossCurve curve_;
 };
 

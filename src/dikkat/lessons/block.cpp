@@ -10,6 +10,7 @@
 #include "dikkat/kernels/norm.h"
 #include "dikkat/lessons/published_generator.h"
 #include "dikkat/models/book_layout.h"
+#include "dikkat/train/language_objective.h"
 #include "dikkat/train/stepper.h"
 
 namespace dikkat::lessons {
@@ -162,15 +163,16 @@ BlockLesson block_lesson(const kernels::Executor& executor, models::Residuals re
 
   const train::Settings& settings = train::preset_named("kucuk").settings;
   optim::Optimizer optimizer(model.parameters(), train::optimizer_settings(settings));
-  train::Stepper stepper(model, optimizer, settings, executor);
   OneBatch batch;
+  train::LanguageObjective objective(model, batch);
+  train::Stepper stepper(objective, optimizer, settings, executor);
   const train::StopRequest never;
   for (std::uint64_t t = 1; t <= steps; ++t) {
-    const train::Measured measured = stepper.measure(t, batch, never);
+    const train::Measured measured = stepper.measure(t, never);
     lesson.losses.push_back(measured.loss_nats);
     stepper.update(t, measured);
   }
-  lesson.final_loss = stepper.measure(steps + 1, batch, never).loss_nats;
+  lesson.final_loss = stepper.measure(steps + 1, never).loss_nats;
   lesson.predicted = predicted(executor, model);
   return lesson;
 }

@@ -10,6 +10,7 @@
 #include "dikkat/base/file.h"
 #include "dikkat/base/json.h"
 #include "dikkat/models/book_layout.h"
+#include "dikkat/train/language_objective.h"
 #include "dikkat/train/stepper.h"
 
 namespace dikkat::lessons {
@@ -70,12 +71,13 @@ TEST_F(BlockLessonTest, FirstGradientsAreTheOracles) {
   const models::LanguageModel model = block_lesson_model(models::Residuals::on);
   const train::Settings& settings = train::preset_named("kucuk").settings;
   optim::Optimizer optimizer(model.parameters(), train::optimizer_settings(settings));
-  train::Stepper stepper(model, optimizer, settings, executor_);
   class Source final : public train::BatchSource {
     void fill(std::uint64_t, std::size_t, std::size_t, data::Batch& batch) override { batch = block_lesson_batch(); }
   } source;
+  train::LanguageObjective objective(model, source);
+  train::Stepper stepper(objective, optimizer, settings, executor_);
   const train::StopRequest never;
-  (void)stepper.measure(1, source, never);
+  (void)stepper.measure(1, never);
   const auto gradients = models::book_gradients(model);
   const auto expected = at("grad_step1").items();
   ASSERT_EQ(gradients.size(), expected.size());

@@ -100,6 +100,11 @@ struct Config {
   [[nodiscard]] std::size_t head_width_or_default() const { return head_width == 0 ? width / heads : head_width; }
   [[nodiscard]] std::size_t mlp_width_or_default() const { return mlp_width == 0 ? 4 * width : mlp_width; }
 
+  // Rows of the longest sample: of a series with a class token, one more than its steps.
+  [[nodiscard]] std::size_t longest_sample() const {
+    return context + (task != Task::next_token && pooling == PoolingKind::class_token ? 1 : 0);
+  }
+
   friend bool operator==(const Config&, const Config&) = default;
 };
 

@@ -30,8 +30,8 @@ struct CheckpointState {
   std::uint64_t step = 0;  // updates done
   models::Config model;
   Settings settings;
-  std::string tokenizer_fingerprint;
-  std::string text_fingerprint;
+  std::string coding_fingerprint;
+  std::string data_fingerprint;
   std::optional<double> best_validation_loss_nats;
   std::uint64_t best_step = 0;
   std::uint64_t evaluations_since_best = 0;

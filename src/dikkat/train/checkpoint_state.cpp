@@ -16,8 +16,8 @@ const std::vector<std::string>& keys() {
                                               "step",
                                               "model",
                                               "settings",
-                                              "tokenizer_fingerprint",
-                                              "text_fingerprint",
+                                              "coding_fingerprint",
+                                              "data_fingerprint",
                                               "best_validation_loss_nats",
                                               "best_step",
                                               "evaluations_since_best",
@@ -45,8 +45,8 @@ std::string state_text(const CheckpointState& state) {
   json.set("step", state.step);
   json.set("model", to_json(state.model));
   json.set("settings", to_json(state.settings));
-  json.set("tokenizer_fingerprint", state.tokenizer_fingerprint);
-  json.set("text_fingerprint", state.text_fingerprint);
+  json.set("coding_fingerprint", state.coding_fingerprint);
+  json.set("data_fingerprint", state.data_fingerprint);
   json.set("best_validation_loss_nats",
            state.best_validation_loss_nats ? Json(*state.best_validation_loss_nats) : Json());
   json.set("best_step", state.best_step);
@@ -70,8 +70,8 @@ CheckpointState state_from(std::string_view text, const std::string& file) {
   state.step = root["step"].count();
   state.model = from_json<models::Config>(root["model"]);
   state.settings = from_json<Settings>(root["settings"]);
-  state.tokenizer_fingerprint = root["tokenizer_fingerprint"].string();
-  state.text_fingerprint = root["text_fingerprint"].string();
+  state.coding_fingerprint = root["coding_fingerprint"].string();
+  state.data_fingerprint = root["data_fingerprint"].string();
   const JsonAt best = root["best_validation_loss_nats"];
   if (!best.is_null()) state.best_validation_loss_nats = best.real();
   state.best_step = root["best_step"].count();

@@ -256,14 +256,14 @@ TEST(CheckpointLoad, AnotherVersionIsIncompatibleAndNotSkipped) {
   save_steps(checkpoints, {1, 2});
   const auto manifest = run / "step-2" / "MANIFEST";
   std::string text = content_of(manifest);
-  text.replace(text.find("checkpoint 1"), 12, "checkpoint 2");
+  text.replace(text.find("checkpoint 2"), 12, "checkpoint 3");
   overwrite(manifest, text);
   EXPECT_EQ(checkpoints.load().checkpoint.state.step, 1U);
   const std::string part = text.substr(0, text.size() - 37);
   overwrite(manifest, part + xxh3_128_hex(part) + " end\n");
   const Error error = error_of([&] { static_cast<void>(checkpoints.load()); });
   EXPECT_EQ(error.kind(), ErrorKind::incompatible);
-  EXPECT_THAT(error.message(), HasSubstr("version 2"));
+  EXPECT_THAT(error.message(), HasSubstr("version 3"));
 }
 
 TEST(CheckpointLoad, RenamedFolderIsRefused) {

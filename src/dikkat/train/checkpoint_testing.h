@@ -21,8 +21,8 @@ namespace dikkat::train::testing {
   checkpoint.state.step = step;
   checkpoint.state.model.vocabulary = 65;
   checkpoint.state.settings.learning_rate = 0.1;
-  checkpoint.state.tokenizer_fingerprint = std::string(32, 'a');
-  checkpoint.state.text_fingerprint = std::string(32, 'b');
+  checkpoint.state.coding_fingerprint = std::string(32, 'a');
+  checkpoint.state.data_fingerprint = std::string(32, 'b');
   checkpoint.state.best_validation_loss_nats = 1.0 / 3.0;
   checkpoint.state.best_step = step;
   checkpoint.state.evaluations_since_best = 2;

@@ -124,10 +124,10 @@ TEST(DiskFaults, ARunIsMadeWholeOrNotAtAll) {
                                   .model = {},
                                   .settings = {},
                                   .conduct = {},
-                                  .tokenizer_fingerprint = xxh3_128_hex(std::string_view(tokenizer)),
-                                  .texts = {},
-                                  .text_fingerprint = ""},
-                       .tokenizer_json = tokenizer,
+                                  .coding_fingerprint = xxh3_128_hex(std::string_view(tokenizer)),
+                                  .sources = {},
+                                  .data_fingerprint = ""},
+                       .coding_json = tokenizer,
                        .copies = {{"text-0.txt", "abc"}}};
   for (const FaultCase& c : fault_cases()) {
     for (int n = 1;; ++n) {
@@ -151,7 +151,7 @@ TEST(DiskFaults, ARunIsMadeWholeOrNotAtAll) {
 
 TEST(DiskFaults, ALogLineIsWholeOrNotThere) {
   const TemporaryFolder run;
-  RunLog log(run.path());
+  RunLog log(run.path(), models::Task::next_token);
   log.step({.step = 1});
   const std::string before = content_of(run / "log.jsonl");
   for (const int code : {ENOSPC, EIO, 0}) {  // 0: half of the line

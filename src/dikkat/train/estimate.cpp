@@ -47,7 +47,7 @@ Estimate estimate(const RunSpec& spec, std::size_t tokens) {
   const std::size_t second = model.output == models::OutputKind::tied ? model.vocabulary * model.width : 0;
   const std::size_t held = e.parameters * (2 + moments) + second;
   e.memory_bytes = kProgramBytes + tokens * (sizeof(text::Token) + 1) +
-                   bytes * (held + samples * model.context * numbers_per_row(model));
+                   bytes * (held + samples * model.longest_sample() * numbers_per_row(model));
   e.checkpoint_bytes = bytes * e.parameters * (1 + moments) + 8192;
   // 6 per weight and token (forward 2, backward 4), and attention's two products each way over half the positions.
   const double positions = static_cast<double>(spec.settings.batch) * static_cast<double>(model.context);

@@ -38,7 +38,8 @@ std::optional<Evaluation> Evaluator::evaluate(std::span<const text::Token> token
       }
     });
   }
-  return Evaluation{total / static_cast<double>(windows.targets()), windows.targets()};
+  return Evaluation{
+      .loss_nats = total / static_cast<double>(windows.targets()), .targets = windows.targets(), .accuracy = {}};
 }
 
 }  // namespace dikkat::train

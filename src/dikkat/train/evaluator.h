@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "dikkat/data/batch.h"
 #include "dikkat/models/language_model.h"
 #include "dikkat/tensor/arena.h"
 #include "dikkat/text/tokenizer.h"
@@ -13,8 +14,9 @@
 namespace dikkat::train {
 
 struct Evaluation {
-  double loss_nats = 0;    // mean over the targets
-  std::size_t tokens = 0;  // targets
+  double loss_nats = 0;            // mean over the targets; of a number: the mean squared error
+  std::size_t targets = 0;         // tokens, or series
+  std::optional<double> accuracy = {};  // of classes
 };
 
 class Evaluator {

@@ -18,14 +18,32 @@ namespace {
 
 DType dtype_of(NumberKind number) { return number == NumberKind::f64 ? DType::f64 : DType::f32; }
 
+void check_coding(const RunFolder& folder, const CheckpointState& state) {
+  if (state.coding_fingerprint == folder.record().coding_fingerprint) return;
+  const std::string coding = folder.coding_path().stem().string() == "series" ? "coding of series" : "tokenizer";
+  refuse(folder, "the checkpoint of step " + std::to_string(state.step) + " was trained with another " + coding);
+}
+
 void check_belongs(const RunFolder& folder, const CheckpointState& state, const text::Tokenizer& tokenizer) {
-  if (state.tokenizer_fingerprint != folder.record().tokenizer_fingerprint) {
-    refuse(folder, "the checkpoint of step " + std::to_string(state.step) + " was trained with another tokenizer");
-  }
+  check_coding(folder, state);
   if (state.model.vocabulary != tokenizer.vocabulary()) {
     refuse(folder, "the model has " + std::to_string(state.model.vocabulary) + " tokens, the tokenizer " +
                        std::to_string(tokenizer.vocabulary()));
   }
+}
+
+void check_belongs(const RunFolder& folder, const CheckpointState& state, const data::SeriesCoding& coding) {
+  check_coding(folder, state);
+  if (state.model.channels != coding.channels() || state.model.outputs != coding.outputs()) {
+    refuse(folder, "the model takes " + std::to_string(state.model.channels) + " channels to " +
+                       std::to_string(state.model.outputs) + " outputs, series.json is of " +
+                       std::to_string(coding.channels()) + " and " + std::to_string(coding.outputs()));
+  }
+}
+
+void require_kind(const RunFolder& folder, bool wanted, const char* what, const char* hint) {
+  if (wanted) return;
+  throw Error(ErrorKind::usage, what, {.file = folder.path().string(), .hint = hint});
 }
 
 std::uint64_t numbers_in(const std::vector<NamedTensor>& tensors) {
@@ -80,24 +98,66 @@ std::vector<std::string> model_warnings(const RunFolder& folder, const Checkpoin
 
 }  // namespace
 
+namespace {
+
+// The newest checkpoint, checked against the run before a model is built.
+LoadedCheckpoint load_checked(const RunFolder& folder, const CheckpointChoice& choice) {
+  LoadedCheckpoint loaded = folder.checkpoints().load(choice);
+  check_sizes(folder, loaded.checkpoint);
+  check_context(folder, loaded.checkpoint.state);
+  for (std::string& warning : model_warnings(folder, loaded.checkpoint.state)) {
+    loaded.warnings.push_back(std::move(warning));
+  }
+  return loaded;
+}
+
+template <class Model>
+Model model_of(const RunFolder& folder, const Checkpoint& checkpoint) {
+  const CheckpointState& state = checkpoint.state;
+  Model model(state.model, dtype_of(state.settings.number), nn::ParameterStore::Gradients::none);
+  restore(weights_of(model.parameters()), checkpoint.weights, "the weights in " + folder.path().string());
+  return model;
+}
+
+}  // namespace
+
 LoadedRun load_run(const std::filesystem::path& run, const CheckpointChoice& choice) {
   RunFolder folder = RunFolder::open(run, Access::read);
-  LoadedCheckpoint loaded = folder.checkpoints().load(choice);
-  CheckpointState& state = loaded.checkpoint.state;
-  auto tokenizer = text::tokenizer_from(folder.tokenizer_json(), (folder.path() / "tokenizer.json").string());
-  check_belongs(folder, state, *tokenizer);
-  check_sizes(folder, loaded.checkpoint);
-  check_context(folder, state);
-  for (std::string& warning : model_warnings(folder, state)) loaded.warnings.push_back(std::move(warning));
-  models::LanguageModel model(state.model, dtype_of(state.settings.number), nn::ParameterStore::Gradients::none);
-  restore(weights_of(model), loaded.checkpoint.weights, "the weights in " + folder.path().string());
+  require_kind(folder, folder.record().model.task == models::Task::next_token,
+               "this run learned series; the command is for models of text",
+               "give it series: dikkat eval RUN FILE, dikkat predict RUN FILE");
+  LoadedCheckpoint loaded = load_checked(folder, choice);
+  auto tokenizer = text::tokenizer_from(folder.coding_json(), folder.coding_path().string());
+  check_belongs(folder, loaded.checkpoint.state, *tokenizer);
+  auto model = model_of<models::LanguageModel>(folder, loaded.checkpoint);
   std::string sha256 = formats::weights_sha256(loaded.checkpoint.weights);
   return {.folder = std::move(folder),
-          .state = std::move(state),
+          .state = std::move(loaded.checkpoint.state),
           .tokenizer = std::move(tokenizer),
           .model = std::move(model),
           .weights_sha256 = std::move(sha256),
           .warnings = std::move(loaded.warnings)};
+}
+
+LoadedSeriesRun load_series_run(const std::filesystem::path& run, const CheckpointChoice& choice) {
+  RunFolder folder = RunFolder::open(run, Access::read);
+  require_kind(folder, folder.record().model.task != models::Task::next_token,
+               "this run learned a text; the command is for models of series", "name a run trained with --task classify");
+  LoadedCheckpoint loaded = load_checked(folder, choice);
+  data::SeriesCoding coding = data::series_coding_from(folder.coding_json(), folder.coding_path().string());
+  check_belongs(folder, loaded.checkpoint.state, coding);
+  auto model = model_of<models::SeriesModel>(folder, loaded.checkpoint);
+  std::string sha256 = formats::weights_sha256(loaded.checkpoint.weights);
+  return {.folder = std::move(folder),
+          .state = std::move(loaded.checkpoint.state),
+          .coding = std::move(coding),
+          .model = std::move(model),
+          .weights_sha256 = std::move(sha256),
+          .warnings = std::move(loaded.warnings)};
+}
+
+models::Task task_of(const std::filesystem::path& run) {
+  return RunFolder::open(run, Access::read).record().model.task;
 }
 
 namespace {
@@ -112,9 +172,9 @@ void require_unchanged(const std::vector<std::filesystem::path>& texts, const st
 }  // namespace
 
 data::Corpus corpus_of(const LoadedRun& run) {
-  const std::vector<std::filesystem::path> texts = run.folder.text_paths();
+  const std::vector<std::filesystem::path> texts = run.folder.data_paths();
   try {
-    require_unchanged(texts, run.state.text_fingerprint);
+    require_unchanged(texts, run.state.data_fingerprint);
     return corpus_of(run, texts);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::io) throw;

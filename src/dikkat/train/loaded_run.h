@@ -1,4 +1,4 @@
-// A run opened for use: model, tokenizer and where they come from. What generate, eval, info, export and others share.
+// A run opened for use: model, coding and where they come from. What generate, eval, info, export and others share.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "dikkat/data/corpus.h"
+#include "dikkat/data/series_coding.h"
 #include "dikkat/models/language_model.h"
+#include "dikkat/models/series_model.h"
 #include "dikkat/text/tokenizer.h"
 #include "dikkat/train/checkpoint.h"
 #include "dikkat/train/run_folder.h"
@@ -23,9 +25,22 @@ struct LoadedRun {
   std::vector<std::string> warnings;  // one line each
 };
 
+struct LoadedSeriesRun {
+  RunFolder folder;
+  CheckpointState state;
+  data::SeriesCoding coding;
+  models::SeriesModel model;  // without gradients
+  std::string weights_sha256;
+  std::vector<std::string> warnings;  // one line each
+};
+
 // Error{io} when there is no such folder or it holds no checkpoint, Error{malformed} when it is no run or nothing in it
 // verifies, Error{incompatible} for another version or parts that do not belong together.
+// Error{usage} for a run of the other kind.
 [[nodiscard]] LoadedRun load_run(const std::filesystem::path& run, const CheckpointChoice& choice = {});
+[[nodiscard]] LoadedSeriesRun load_series_run(const std::filesystem::path& run, const CheckpointChoice& choice = {});
+// What the run learned, for those who take both.
+[[nodiscard]] models::Task task_of(const std::filesystem::path& run);
 
 // The text a run was trained on; Error{incompatible} when it has changed since.
 [[nodiscard]] data::Corpus corpus_of(const LoadedRun& run);

@@ -24,16 +24,16 @@ void make_run(const std::filesystem::path& path, Tamper&& tamper,
                             .model = config,
                             .settings = {},
                             .conduct = {},
-                            .tokenizer_fingerprint = tokenizer->fingerprint(),
-                            .texts = {},
-                            .text_fingerprint = std::string(32, 'b')},
-                 .tokenizer_json = tokenizer->to_json(),
+                            .coding_fingerprint = tokenizer->fingerprint(),
+                            .sources = {},
+                            .data_fingerprint = std::string(32, 'b')},
+                 .coding_json = tokenizer->to_json(),
                  .copies = {}};
   const models::LanguageModel model(content.record.model, DType::f32, nn::ParameterStore::Gradients::none);
   Checkpoint checkpoint;
   checkpoint.state.model = content.record.model;
-  checkpoint.state.tokenizer_fingerprint = content.record.tokenizer_fingerprint;
-  checkpoint.weights = weights_of(model);
+  checkpoint.state.coding_fingerprint = content.record.coding_fingerprint;
+  checkpoint.weights = weights_of(model.parameters());
   tamper(checkpoint.state.model);
   static_cast<void>(RunFolder::create(path, content, checkpoint));
 }

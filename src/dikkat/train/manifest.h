@@ -20,7 +20,7 @@
 namespace dikkat::train {
 
 inline constexpr const char* kManifestName = "MANIFEST";
-inline constexpr std::uint64_t kCheckpointVersion = 1;
+inline constexpr std::uint64_t kCheckpointVersion = 2;
 
 struct FileSum {
   std::string name;

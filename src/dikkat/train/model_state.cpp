@@ -36,9 +36,9 @@ std::vector<std::string> differences(const std::vector<NamedTensor>& into, const
 
 }  // namespace
 
-std::vector<NamedTensor> weights_of(const models::LanguageModel& model) {
+std::vector<NamedTensor> weights_of(const nn::ParameterStore& parameters) {
   std::vector<NamedTensor> weights;
-  for (const nn::Parameter* parameter : model.parameters().in_path_order()) {
+  for (const nn::Parameter* parameter : parameters.in_path_order()) {
     weights.push_back({parameter->path(), parameter->value()});
   }
   return weights;

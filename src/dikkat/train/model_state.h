@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "dikkat/formats/named_tensor.h"
-#include "dikkat/models/language_model.h"
+#include "dikkat/nn/parameter.h"
 #include "dikkat/optim/optimizer.h"
 
 namespace dikkat::train {
 
-[[nodiscard]] std::vector<formats::NamedTensor> weights_of(const models::LanguageModel& model);
+[[nodiscard]] std::vector<formats::NamedTensor> weights_of(const nn::ParameterStore& parameters);
 [[nodiscard]] std::vector<formats::NamedTensor> state_of(const optim::Optimizer& optimizer);
 
 // Copies `from` into `into`, name by name. Error{incompatible} lists what is missing, superfluous or of another shape;

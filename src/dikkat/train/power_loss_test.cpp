@@ -173,10 +173,10 @@ TEST(PowerLoss, AtEveryInstantOfMakingARunItIsWholeOrNotThere) {
                                                     .model = {},
                                                     .settings = {},
                                                     .conduct = {},
-                                                    .tokenizer_fingerprint = xxh3_128_hex(tokenizer),
-                                                    .texts = {},
-                                                    .text_fingerprint = ""},
-                                         .tokenizer_json = tokenizer,
+                                                    .coding_fingerprint = xxh3_128_hex(tokenizer),
+                                                    .sources = {},
+                                                    .data_fingerprint = ""},
+                                         .coding_json = tokenizer,
                                          .copies = {{"text-0.txt", "abc"}}},
                                         testing::checkpoint_of(0)));
     events = disk.events();

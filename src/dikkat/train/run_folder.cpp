@@ -18,11 +18,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRecord = "run.json";
-constexpr const char* kTokenizer = "tokenizer.json";
 constexpr const char* kLock = "lock";
 constexpr const char* kReport = "nan-report.json";
 constexpr std::size_t kMostRecordBytes = std::size_t{16} << 20U;
-constexpr std::size_t kMostTokenizerBytes = std::size_t{256} << 20U;
+constexpr std::size_t kMostCodingBytes = std::size_t{256} << 20U;
+
+const char* coding_name(const RunRecord& record) {
+  return record.model.task == models::Task::next_token ? "tokenizer.json" : "series.json";
+}
 
 // Without a slash at the end, so that names can be built on it.
 fs::path plain(const fs::path& run) {
@@ -94,10 +97,21 @@ void check_is_run(const fs::path& run) {
     throw Error(ErrorKind::malformed, "not a run: no run.json",
                 {.file = run.string(), .hint = "name the folder of a training"});
   }
-  if (!fs::exists(run / kTokenizer, code)) {
-    throw Error(ErrorKind::malformed, "half a run: no tokenizer.json",
-                {.file = run.string(), .hint = "restore tokenizer.json from a copy, or train anew with another --out"});
+}
+
+std::string read_coding(const fs::path& run, const RunRecord& record) {
+  const fs::path path = run / coding_name(record);
+  if (std::error_code code; !fs::exists(path, code)) {
+    throw Error(ErrorKind::malformed, std::string("half a run: no ") + coding_name(record),
+                {.file = run.string(),
+                 .hint = std::string("restore ") + coding_name(record) + " from a copy, or train anew with another --out"});
   }
+  std::string coding = read_small_file(path, kMostCodingBytes);
+  if (xxh3_128_hex(coding) != record.coding_fingerprint) {
+    throw Error(ErrorKind::malformed, "content differs from its fingerprint in run.json",
+                {.file = path.string(), .hint = "it was damaged or edited; restore it from a copy"});
+  }
+  return coding;
 }
 
 void make_parents(const fs::path& parent) {
@@ -110,10 +124,10 @@ void make_parents(const fs::path& parent) {
 
 }  // namespace
 
-RunFolder::RunFolder(fs::path path, RunRecord record, std::string tokenizer_json, std::unique_ptr<FileLock> lock)
+RunFolder::RunFolder(fs::path path, RunRecord record, std::string coding_json, std::unique_ptr<FileLock> lock)
     : path_(std::move(path)),
       record_(std::move(record)),
-      tokenizer_json_(std::move(tokenizer_json)),
+      coding_json_(std::move(coding_json)),
       lock_(std::move(lock)) {}
 
 void require_absent(const fs::path& run) {
@@ -134,7 +148,7 @@ RunFolder RunFolder::create(const fs::path& run, const NewRun& content, const Ch
     make_folder(temporary.path());
     mark(temporary);
     write_file(temporary.path() / kRecord, record_text(content.record));
-    write_file(temporary.path() / kTokenizer, content.tokenizer_json);
+    write_file(temporary.path() / coding_name(content.record), content.coding_json);
     for (const auto& [name, text] : content.copies) write_file(temporary.path() / name, text);
     lock = std::make_unique<FileLock>(temporary.path() / kLock, "run " + path.string());
     Checkpoints checkpoints(temporary.path(), content.record.conduct.keep);
@@ -145,7 +159,7 @@ RunFolder RunFolder::create(const fs::path& run, const NewRun& content, const Ch
   rename_new(temporary.path(), path);
   sync_folder(parent);
   unmark(path);
-  return {path, content.record, content.tokenizer_json, std::move(lock)};
+  return {path, content.record, content.coding_json, std::move(lock)};
 }
 
 RunFolder RunFolder::open(const fs::path& run, Access access) {
@@ -157,18 +171,17 @@ RunFolder RunFolder::open(const fs::path& run, Access access) {
     remove_leftovers_within(path);
   }
   RunRecord record = record_from(read_small_file(path / kRecord, kMostRecordBytes), (path / kRecord).string());
-  std::string tokenizer = read_small_file(path / kTokenizer, kMostTokenizerBytes);
-  if (xxh3_128_hex(tokenizer) != record.tokenizer_fingerprint) {
-    throw Error(ErrorKind::malformed, "tokenizer differs from its fingerprint in run.json",
-                {.file = (path / kTokenizer).string(), .hint = "it was damaged or edited; restore it from a copy"});
-  }
-  return {path, std::move(record), std::move(tokenizer), std::move(lock)};
+  std::string coding = read_coding(path, record);
+  return {path, std::move(record), std::move(coding), std::move(lock)};
 }
 
-std::vector<fs::path> RunFolder::text_paths() const {
+fs::path RunFolder::coding_path() const { return path_ / coding_name(record_); }
+
+std::vector<fs::path> RunFolder::data_paths() const {
   std::vector<fs::path> paths;
-  for (const TextSource& text : record_.texts)
-    paths.push_back(text.copy.empty() ? fs::path(text.path) : path_ / text.copy);
+  for (const DataSource& source : record_.sources) {
+    paths.push_back(source.copy.empty() ? fs::path(source.path) : path_ / source.copy);
+  }
   return paths;
 }
 

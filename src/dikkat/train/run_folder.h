@@ -1,7 +1,7 @@
 // RUN: everything a run is, in one folder that can be copied, looked into and resumed.
 //
-//   run.json         what was asked for: model, settings, conduct, texts, program; guarded by a checksum of its own
-//   tokenizer.json   the tokenizer, byte for byte what its fingerprint is of
+//   run.json         what was asked for: model, settings, conduct, sources, program; guarded by a checksum of its own
+//   tokenizer.json   how text becomes numbers, byte for byte what its fingerprint is of; for series: series.json
 //   text-0.txt ...   copies of texts that came through standard input
 //   log.jsonl        one line a step (run_log.h)
 //   step-N/          checkpoints, and the pointers `latest` and `best` (checkpoint.h)
@@ -27,14 +27,14 @@
 
 namespace dikkat::train {
 
-inline constexpr std::uint64_t kRunVersion = 1;
+inline constexpr std::uint64_t kRunVersion = 2;
 
-struct TextSource {
+struct DataSource {
   std::string path;  // as it was named; "-" for standard input
   std::uint64_t bytes = 0;
   std::string copy;  // file in RUN that holds it; empty when the original is read again
 
-  friend bool operator==(const TextSource&, const TextSource&) = default;
+  friend bool operator==(const DataSource&, const DataSource&) = default;
 };
 
 struct RunRecord {
@@ -42,15 +42,15 @@ struct RunRecord {
   models::Config model;
   Settings settings;
   Conduct conduct;
-  std::string tokenizer_fingerprint;
-  std::vector<TextSource> texts;
-  std::string text_fingerprint;
+  std::string coding_fingerprint;
+  std::vector<DataSource> sources;
+  std::string data_fingerprint;
 };
 
 // For a folder that is to be made.
 struct NewRun {
   RunRecord record;
-  std::string tokenizer_json;
+  std::string coding_json;
   std::vector<std::pair<std::string, std::string_view>> copies;  // name in RUN ("text-0.txt"), content
 };
 
@@ -72,20 +72,22 @@ class RunFolder {
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] const RunRecord& record() const { return record_; }
-  [[nodiscard]] const std::string& tokenizer_json() const { return tokenizer_json_; }
-  // Where the texts are to be read: the originals, or their copies in RUN.
-  [[nodiscard]] std::vector<std::filesystem::path> text_paths() const;
+  // tokenizer.json or series.json.
+  [[nodiscard]] const std::string& coding_json() const { return coding_json_; }
+  [[nodiscard]] std::filesystem::path coding_path() const;
+  // Where the data is to be read: the originals, or their copies in RUN.
+  [[nodiscard]] std::vector<std::filesystem::path> data_paths() const;
   [[nodiscard]] Checkpoints checkpoints() const { return {path_, record_.conduct.keep}; }
 
   // Replaces run.json (after an override); needs Access::write.
   void rewrite(const RunRecord& record);
 
  private:
-  RunFolder(std::filesystem::path path, RunRecord record, std::string tokenizer_json, std::unique_ptr<FileLock> lock);
+  RunFolder(std::filesystem::path path, RunRecord record, std::string coding_json, std::unique_ptr<FileLock> lock);
 
   std::filesystem::path path_;
   RunRecord record_;
-  std::string tokenizer_json_;
+  std::string coding_json_;
   std::unique_ptr<FileLock> lock_;
 };
 

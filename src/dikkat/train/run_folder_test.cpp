@@ -29,10 +29,10 @@ NewRun new_run() {
                  .model = {},
                  .settings = {},
                  .conduct = {},
-                 .tokenizer_fingerprint = xxh3_128_hex(std::string_view(kTokenizer)),
-                 .texts = {{.path = "ş.txt", .bytes = 12, .copy = ""}, {.path = "-", .bytes = 3, .copy = "text-0.txt"}},
-                 .text_fingerprint = std::string(32, 'b')},
-      .tokenizer_json = kTokenizer,
+                 .coding_fingerprint = xxh3_128_hex(std::string_view(kTokenizer)),
+                 .sources = {{.path = "ş.txt", .bytes = 12, .copy = ""}, {.path = "-", .bytes = 3, .copy = "text-0.txt"}},
+                 .data_fingerprint = std::string(32, 'b')},
+      .coding_json = kTokenizer,
       .copies = {{"text-0.txt", "abc"}}};
   run.record.model.vocabulary = 256;
   run.record.settings.seed = ~std::uint64_t{0};
@@ -71,11 +71,11 @@ TEST(RunFolder, ComesBackAsItWasMade) {
   EXPECT_EQ(run.record().model, expected.model);
   EXPECT_EQ(run.record().settings, expected.settings);
   EXPECT_EQ(run.record().conduct.keep, 4U);
-  EXPECT_EQ(run.record().texts, expected.texts);
-  EXPECT_EQ(run.record().tokenizer_fingerprint, expected.tokenizer_fingerprint);
-  EXPECT_EQ(run.record().text_fingerprint, expected.text_fingerprint);
-  EXPECT_EQ(run.tokenizer_json(), kTokenizer);
-  EXPECT_THAT(run.text_paths(), ElementsAre("ş.txt", folder / "run" / "text-0.txt"));
+  EXPECT_EQ(run.record().sources, expected.sources);
+  EXPECT_EQ(run.record().coding_fingerprint, expected.coding_fingerprint);
+  EXPECT_EQ(run.record().data_fingerprint, expected.data_fingerprint);
+  EXPECT_EQ(run.coding_json(), kTokenizer);
+  EXPECT_THAT(run.data_paths(), ElementsAre("ş.txt", folder / "run" / "text-0.txt"));
   EXPECT_EQ(content_of(folder / "run" / "text-0.txt"), "abc");
 }
 
@@ -216,7 +216,7 @@ TEST(RunFolder, AnotherVersionIsIncompatible) {
   const TemporaryFolder folder;
   static_cast<void>(RunFolder::create(folder / "run", new_run(), checkpoint_of(0)));
   // The line the checksum is of, and the sum, as `xxhsum -H2` gives it.
-  const std::string object = R"({"format":"dikkat run","version":2,"anything":[1.5]})";
+  const std::string object = R"({"format":"dikkat run","version":99,"anything":[1.5]})";
   overwrite(folder / "run" / "run.json",
             object.substr(0, object.size() - 1) + ",\"xxh3_128\":\"" + xxh3_128_hex(object) + "\"}");
   EXPECT_EQ(opening(folder / "run").kind(), ErrorKind::incompatible);
@@ -236,9 +236,9 @@ TEST(RunFolder, RewritingKeepsARunThatOpens) {
 TEST(RunFolder, PathsThatAreNotUtf8MakeASoundRecord) {
   const TemporaryFolder folder;
   NewRun content = new_run();
-  content.record.texts[0].path = "a\xFF.txt";
+  content.record.sources[0].path = "a\xFF.txt";
   static_cast<void>(RunFolder::create(folder / "run", content, checkpoint_of(0)));
-  EXPECT_EQ(RunFolder::open(folder / "run", Access::read).record().texts[0].path, "a\xEF\xBF\xBD.txt");
+  EXPECT_EQ(RunFolder::open(folder / "run", Access::read).record().sources[0].path, "a\xEF\xBF\xBD.txt");
 }
 
 TEST(RunFolder, ACopyIsAFileNameNeverAPath) {
@@ -246,7 +246,7 @@ TEST(RunFolder, ACopyIsAFileNameNeverAPath) {
   for (const char* name : {"../x", "/etc/passwd", "..", "a/b"}) {
     NewRun content = new_run();
     content.copies.clear();
-    content.record.texts[1].copy = name;
+    content.record.sources[1].copy = name;
     const auto path = folder / "run";
     static_cast<void>(RunFolder::create(path, content, checkpoint_of(0)));
     EXPECT_EQ(opening(path).kind(), ErrorKind::malformed) << name;

@@ -35,7 +35,7 @@ std::optional<std::uint64_t> step_of(std::string_view line) {
 
 }  // namespace
 
-RunLog::RunLog(const fs::path& run) : file_((run / kLogName).string()) {
+RunLog::RunLog(const fs::path& run, models::Task task) : task_(task), file_((run / kLogName).string()) {
   constexpr mode_t kMode = 0666;  // narrowed by the umask
   descriptor_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, kMode);
   if (descriptor_ < 0) fail("cannot open the log", file_, errno);
@@ -70,11 +70,15 @@ void RunLog::put_rate(double number) {
       line_.data());
 }
 
+void RunLog::put_loss(double loss) {
+  put(task_ == models::Task::regress ? ",\"squared_error\":" : ",\"loss_nats\":");
+  put(loss);
+}
+
 void RunLog::step(const StepReport& report, StepFate fate) {
   put("{\"step\":");
   put(report.step);
-  put(",\"loss_nats\":");
-  put(report.loss_nats);
+  put_loss(report.loss_nats);
   put(",\"gradient_norm\":");
   put(report.gradient_norm);
   put(",\"learning_rate\":");
@@ -94,10 +98,13 @@ void RunLog::step(const StepReport& report, StepFate fate) {
 void RunLog::evaluation(const EvaluationReport& report) {
   put("{\"event\":\"eval\",\"step\":");
   put(report.step);
-  put(",\"loss_nats\":");
-  put(report.loss_nats);
-  put(",\"tokens\":");
-  put(std::uint64_t{report.tokens});
+  put_loss(report.result.loss_nats);
+  put(task_ == models::Task::next_token ? ",\"tokens\":" : ",\"series\":");
+  put(std::uint64_t{report.result.targets});
+  if (report.result.accuracy) {
+    put(",\"accuracy\":");
+    put(*report.result.accuracy);
+  }
   put(report.best ? ",\"best\":true}\n" : ",\"best\":false}\n");
   write_line();
 }

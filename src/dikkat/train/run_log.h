@@ -2,7 +2,9 @@
 //
 //   {"step":1,"loss_nats":4.17,"gradient_norm":1.2,"learning_rate":1e-05,"tokens_per_s":71234.5,"weights_sha256":"..."}
 //   {"event":"eval","step":200,"loss_nats":2.1,"tokens":111540,"best":true}
+//   {"event":"eval","step":200,"loss_nats":0.1,"series":72,"accuracy":0.97,"best":true}
 //
+// Where a number is learned, "squared_error" (of standardised numbers) stands for "loss_nats".
 // Numbers are shortest decimals that read back to the same bits (tokens_per_s: one decimal); what is not finite stands
 // as text: "nan", "inf", "-inf". A skipped step has "skipped":true at its end.
 #pragma once
@@ -25,7 +27,7 @@ enum class StepFate : std::uint8_t { updated, skipped };
 class RunLog {
  public:
   // Makes the file when it is missing. Error{io}.
-  explicit RunLog(const std::filesystem::path& run);
+  RunLog(const std::filesystem::path& run, models::Task task);
   ~RunLog();
   RunLog(const RunLog&) = delete;
   RunLog& operator=(const RunLog&) = delete;
@@ -41,8 +43,10 @@ class RunLog {
   void put(std::uint64_t number);
   void put(double number);
   void put_rate(double number);
+  void put_loss(double loss);
   void write_line();
 
+  models::Task task_;
   std::array<char, 512> line_{};
   std::size_t used_ = 0;
   int descriptor_ = -1;

@@ -21,7 +21,7 @@ TEST(RunLog, WritesOneLineAStep) {
   const TemporaryFolder run;
   const std::string hash(64, 'f');
   {
-    RunLog log(run.path());
+    RunLog log(run.path(), models::Task::next_token);
     log.step(
         {.step = 1, .loss_nats = 0.1 + 0.2, .gradient_norm = 1.5, .learning_rate = 1e-5, .tokens_per_s = 71234.56});
     log.step({.step = 2,
@@ -30,7 +30,7 @@ TEST(RunLog, WritesOneLineAStep) {
               .learning_rate = 0.001,
               .tokens_per_s = 1,
               .weights_sha256 = hash});
-    log.evaluation({.step = 2, .loss_nats = 2.5, .tokens = 111540, .best = true});
+    log.evaluation({.step = 2, .result = {.loss_nats = 2.5, .targets = 111540}, .best = true});
     log.sync();
   }
   EXPECT_EQ(content_of(run / "log.jsonl"),
@@ -47,7 +47,7 @@ TEST(RunLog, EveryLineIsStrictJson) {
   const TemporaryFolder run;
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  RunLog log(run.path());
+  RunLog log(run.path(), models::Task::next_token);
   log.step({.step = std::numeric_limits<std::uint64_t>::max(),
             .loss_nats = kNan,
             .gradient_norm = -kInfinity,
@@ -68,8 +68,8 @@ TEST(RunLog, EveryLineIsStrictJson) {
 
 TEST(RunLog, AppendsToWhatIsThere) {
   const TemporaryFolder run;
-  RunLog(run.path()).step({.step = 1});
-  RunLog(run.path()).step({.step = 2});
+  RunLog(run.path(), models::Task::next_token).step({.step = 1});
+  RunLog(run.path(), models::Task::next_token).step({.step = 2});
   const std::string text = content_of(run / "log.jsonl");
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
 }
@@ -77,7 +77,7 @@ TEST(RunLog, AppendsToWhatIsThere) {
 TEST(RunLog, FullDiskIsAnError) {
   const TemporaryFolder run;
   std::filesystem::create_symlink("/dev/full", run / "log.jsonl");
-  EXPECT_EQ(error_of([&] { RunLog log(run.path()); }).kind(), ErrorKind::io);  // links are not followed
+  EXPECT_EQ(error_of([&] { RunLog log(run.path(), models::Task::next_token); }).kind(), ErrorKind::io);  // links are not followed
 }
 
 TEST(RunLogCut, TakesLaterStepsAndTornLines) {
@@ -110,6 +110,23 @@ TEST(RunLogCut, LeavesAGoodLogAlone) {
   overwrite(run / "log.jsonl", "{\"step\":1}\n{\"step\":5}\n");
   EXPECT_EQ(cut_log_to(run.path(), 5), 0U);
   EXPECT_EQ(content_of(run / "log.jsonl"), "{\"step\":1}\n{\"step\":5}\n");
+}
+
+TEST(RunLog, NamesWhatIsMeasuredOfSeries) {
+  const TemporaryFolder run;
+  {
+    RunLog log(run.path(), models::Task::classify);
+    log.evaluation({.step = 2, .result = {.loss_nats = 0.5, .targets = 72, .accuracy = 0.75}, .best = false});
+  }
+  EXPECT_EQ(content_of(run / "log.jsonl"),
+            "{\"event\":\"eval\",\"step\":2,\"loss_nats\":0.5,\"series\":72,\"accuracy\":0.75,\"best\":false}\n");
+  const TemporaryFolder other;
+  {
+    RunLog log(other.path(), models::Task::regress);
+    log.evaluation({.step = 2, .result = {.loss_nats = 0.5, .targets = 72}, .best = true});
+  }
+  EXPECT_EQ(content_of(other / "log.jsonl"),
+            "{\"event\":\"eval\",\"step\":2,\"squared_error\":0.5,\"series\":72,\"best\":true}\n");
 }
 
 }  // namespace

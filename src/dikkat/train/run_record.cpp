@@ -29,9 +29,9 @@ void check_seal(const JsonAt& root, const std::string& file) {
   }
 }
 
-Json texts_json(const std::vector<TextSource>& texts) {
+Json sources_json(const std::vector<DataSource>& sources) {
   Json list = Json::array();
-  for (const TextSource& text : texts) {
+  for (const DataSource& text : sources) {
     Json item = Json::object();
     item.set("path", text.path).set("bytes", text.bytes).set("copy", text.copy);
     list.push(std::move(item));
@@ -48,13 +48,13 @@ std::string copy_name(const JsonAt& at) {
   return name;
 }
 
-std::vector<TextSource> texts_from(const JsonAt& at) {
-  std::vector<TextSource> texts;
+std::vector<DataSource> sources_from(const JsonAt& at) {
+  std::vector<DataSource> sources;
   for (const JsonAt& item : at.items()) {
     item.allow_only({"path", "bytes", "copy"});
-    texts.push_back({.path = item["path"].string(), .bytes = item["bytes"].count(), .copy = copy_name(item["copy"])});
+    sources.push_back({.path = item["path"].string(), .bytes = item["bytes"].count(), .copy = copy_name(item["copy"])});
   }
-  return texts;
+  return sources;
 }
 
 void check_header(const JsonAt& root, const std::string& file) {
@@ -80,9 +80,9 @@ std::string record_text(const RunRecord& record) {
   json.set("model", to_json(record.model));
   json.set("settings", to_json(record.settings));
   json.set("conduct", to_json(record.conduct));
-  json.set("tokenizer_fingerprint", record.tokenizer_fingerprint);
-  json.set("texts", texts_json(record.texts));
-  json.set("text_fingerprint", record.text_fingerprint);
+  json.set("coding_fingerprint", record.coding_fingerprint);
+  json.set("sources", sources_json(record.sources));
+  json.set("data_fingerprint", record.data_fingerprint);
   // Through text, so that what is summed is what a reader will see (bytes that are not UTF-8 are replaced in text).
   return text_of(sealed(parse_json(text_of(json), "run.json")), JsonLayout::indented);
 }
@@ -93,15 +93,15 @@ RunRecord parsed(std::string_view text, const std::string& file) {
   const Json json = parse_json(text, file);
   const JsonAt root(json, file);
   check_header(root, file);
-  root.allow_only({"format", "version", "program", "model", "settings", "conduct", "tokenizer_fingerprint", "texts",
-                   "text_fingerprint", kChecksum});
+  root.allow_only({"format", "version", "program", "model", "settings", "conduct", "coding_fingerprint", "sources",
+                   "data_fingerprint", kChecksum});
   return {.program = root["program"].string(),
           .model = from_json<models::Config>(root["model"]),
           .settings = from_json<Settings>(root["settings"]),
           .conduct = from_json<Conduct>(root["conduct"]),
-          .tokenizer_fingerprint = root["tokenizer_fingerprint"].string(),
-          .texts = texts_from(root["texts"]),
-          .text_fingerprint = root["text_fingerprint"].string()};
+          .coding_fingerprint = root["coding_fingerprint"].string(),
+          .sources = sources_from(root["sources"]),
+          .data_fingerprint = root["data_fingerprint"].string()};
 }
 
 }  // namespace

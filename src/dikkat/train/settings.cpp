@@ -71,6 +71,21 @@ Preset gpt2() {
                        .beta2 = 0.95}};
 }
 
+Preset series() {
+  return {.name = "series",
+          .summary = "series of numbers into classes: 2 layers, 4 heads, width 32, looking both ways; 1,000 steps of 16",
+          .model = {.task = models::Task::classify,
+                    .context = 0,  // as long as the longest series
+                    .width = 32,
+                    .layers = 2,
+                    .heads = 4,
+                    .direction = models::Direction::bidirectional,
+                    .pooling = models::PoolingKind::mean,
+                    .output_bias = true,
+                    .dropout = 0.1},
+          .settings = {.steps = 1000, .batch = 16}};
+}
+
 [[noreturn]] void refuse(const std::string& field, const std::string& what, const std::string& hint) {
   throw Error(ErrorKind::usage, field + ": " + what, {.key = field, .hint = hint});
 }
@@ -80,7 +95,7 @@ void require(bool holds, const std::string& field, double value, const std::stri
 }
 
 void check_micro_batch(const Settings& settings, const models::Config& model) {
-  const std::size_t unit = kernels::samples_per_chunk(model.context);
+  const std::size_t unit = kernels::samples_per_chunk(model.longest_sample());
   const std::size_t micro = settings.micro_batch;
   if (micro == 0 || micro >= settings.batch || micro % unit == 0) return;
   const std::string below = micro < unit ? "" : std::to_string(micro / unit * unit) + " or ";
@@ -99,8 +114,16 @@ data::Texts::Cleaning cleaning_for(const Settings& settings) {
                                                         : data::Texts::Cleaning::none;
 }
 
+data::SeriesOptions series_options(const Settings& settings, data::Labels labels) {
+  const auto named = [](const std::string& column) { return column.empty() ? std::nullopt : std::optional(column); };
+  return {.label = named(settings.label),
+          .id = named(settings.id_column),
+          .time = named(settings.time_column),
+          .labels = labels};
+}
+
 const std::vector<Preset>& presets() {
-  static const std::vector<Preset> all = {kucuk(), shakespeare_cpu(), shakespeare(), gpt2()};
+  static const std::vector<Preset> all = {kucuk(), shakespeare_cpu(), shakespeare(), gpt2(), series()};
   return all;
 }
 
@@ -140,6 +163,8 @@ void check(const Settings& settings, const models::Config& model) {
           "is not a positive number", "try 1e-8");
   require(std::isfinite(settings.weight_decay) && settings.weight_decay >= 0, "weight-decay", settings.weight_decay,
           "is not a number from 0 up", "give 0 for none");
+  require(settings.validation_share >= 0 && settings.validation_share < 1, "validation-share",
+          settings.validation_share, "is outside [0, 1)", "try 0.1, or 0 for none");
   require(std::isfinite(settings.clip) && settings.clip >= 0, "clip", settings.clip, "is not a number from 0 up",
           "give 0 for none");
 }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "dikkat/data/corpus.h"
+#include "dikkat/data/series.h"
 #include "dikkat/models/config.h"
 #include "dikkat/optim/schedule.h"
 #include "dikkat/tensor/dtype.h"
@@ -36,6 +38,11 @@ struct Settings {
   double clip = 1.0;          // global norm; 0: none
   TokenizerKind tokenizer = TokenizerKind::character;
   NumberKind number = NumberKind::f32;
+  // Series only; the columns by name or number, empty: found by themselves (data/series.h).
+  std::string label = {};
+  std::string id_column = {};
+  std::string time_column = {};
+  double validation_share = 0.1;  // of the series, cut per label by the seed; 0: none
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -57,6 +64,10 @@ struct Settings {
     visit("clip", self.clip, "largest global gradient norm (0: no clipping)");
     visit("tokenizer", self.tokenizer, "how text becomes tokens");
     visit("number", self.number, "number type of weights and arithmetic");
+    visit("label", self.label, "series: column of the label, by name or number (empty: label, class, target, y or the first)");
+    visit("id-column", self.id_column, "series in long form, one step a row: column that says which series");
+    visit("time-column", self.time_column, "series in long form: column that orders the steps");
+    visit("validation-share", self.validation_share, "series: share that validates, cut per label by the seed (0: none)");
   }
 
   friend bool operator==(const Settings&, const Settings&) = default;
@@ -86,6 +97,7 @@ struct Conduct {
 
 [[nodiscard]] DType number_type(const Settings& settings);
 [[nodiscard]] data::Texts::Cleaning cleaning_for(const Settings& settings);
+[[nodiscard]] data::SeriesOptions series_options(const Settings& settings, data::Labels labels);
 
 struct Preset {
   std::string_view name;

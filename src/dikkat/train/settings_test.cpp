@@ -14,17 +14,24 @@ using models::OutputKind;
 using models::PositionKind;
 using optim::ScheduleKind;
 
-TEST(Presets, AreFour) {
+TEST(Presets, AreFive) {
   std::vector<std::string_view> names;
   for (const Preset& preset : presets()) names.push_back(preset.name);
-  EXPECT_EQ(names, (std::vector<std::string_view>{"kucuk", "shakespeare-cpu", "shakespeare", "gpt2"}));
+  EXPECT_EQ(names, (std::vector<std::string_view>{"kucuk", "shakespeare-cpu", "shakespeare", "gpt2", "series"}));
 }
 
-TEST(Presets, AreLegalOnceTheTextGivesAVocabulary) {
+TEST(Presets, AreLegalOnceTheDataSettlesTheRest) {
   for (const Preset& preset : presets()) {
     models::Config model = preset.model;
     EXPECT_EQ(model.vocabulary, 0U) << preset.name;
-    model.vocabulary = 65;
+    if (model.task == models::Task::next_token) {
+      model.vocabulary = 65;
+    } else {
+      EXPECT_EQ(model.context, 0U) << preset.name;
+      model.channels = 3;
+      model.outputs = 5;
+      model.context = 24;
+    }
     EXPECT_NO_THROW(models::check(model)) << preset.name;
     EXPECT_NO_THROW(check(preset.settings, model)) << preset.name;
   }
@@ -113,7 +120,7 @@ TEST(Presets, AMisspeltNameIsRefusedWithTheNearest) {
   EXPECT_EQ(error.message(), "preset: no preset is called 'shakespear'");
   EXPECT_EQ(error.place().hint, "did you mean shakespeare?");
   EXPECT_EQ(error_of([] { (void)preset_named("resnet"); }).place().hint,
-            "choose one of kucuk, shakespeare-cpu, shakespeare, gpt2");
+            "choose one of kucuk, shakespeare-cpu, shakespeare, gpt2, series");
   EXPECT_LT(error_of([] { (void)preset_named(std::string(130000, 'n')); }).message().size(), 150U);
 }
 

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dikkat/kernels/cross_entropy.h"
 #include "dikkat/kernels/elementwise.h"
 #include "dikkat/nn/tap.h"
-#include "dikkat/ops/cross_entropy.h"
 
 namespace dikkat::train {
 namespace {
@@ -34,17 +32,6 @@ class NonfiniteTap final : public nn::Tap {
 
 }  // namespace
 
-WindowSource::WindowSource(std::span<const text::Token> tokens, std::size_t context, std::uint64_t seed)
-    : tokens_(tokens), context_(context), sampler_(random::stream(seed, "sampler")) {}
-
-void WindowSource::fill(std::uint64_t t, std::size_t first, std::size_t count, data::Batch& batch) {
-  data::training_batch(tokens_, context_, sampler_, t, first, count, batch);
-}
-
-std::uint64_t WindowSource::start_of(std::uint64_t t, std::size_t sample) const {
-  return data::window_start(tokens_.size() - context_, sampler_, t, sample);
-}
-
 optim::OptimizerSettings optimizer_settings(const Settings& settings) {
   return {.rule = settings.optimizer == OptimizerKind::sgd ? optim::Rule::sgd : optim::Rule::adam,
           .momentum = settings.momentum,
@@ -65,68 +52,72 @@ optim::Schedule schedule_of(const Settings& settings) {
 
 bool Measured::finite() const { return std::isfinite(loss_nats) && std::isfinite(gradient_norm); }
 
-Stepper::Stepper(const models::LanguageModel& model, optim::Optimizer& optimizer, const Settings& settings,
+Stepper::Stepper(Objective& objective, optim::Optimizer& optimizer, const Settings& settings,
                  const kernels::Executor& executor)
-    : model_(model), optimizer_(optimizer), settings_(settings), schedule_(schedule_of(settings)), executor_(executor) {
+    : objective_(objective),
+      optimizer_(optimizer),
+      settings_(settings),
+      schedule_(schedule_of(settings)),
+      executor_(executor) {
   const std::size_t micro = settings.micro_batch == 0 ? settings.batch : settings.micro_batch;
-  batches_.resize((settings.batch + micro - 1) / micro);
+  drawn_.resize((settings.batch + micro - 1) / micro);
 }
 
-void Stepper::draw(std::uint64_t t, BatchSource& source) {
+void Stepper::draw(std::uint64_t t) {
   const std::size_t micro = settings_.micro_batch == 0 ? settings_.batch : settings_.micro_batch;
-  for (std::size_t m = 0; m < batches_.size(); ++m) {
-    source.fill(t, m * micro, std::min(micro, settings_.batch - m * micro), batches_[m]);
+  for (std::size_t place = 0; place < drawn_.size(); ++place) {
+    drawn_[place] = objective_.draw(place, t, place * micro, std::min(micro, settings_.batch - place * micro));
   }
 }
 
-Context Stepper::context_for(std::uint64_t t, const data::Batch& batch) {
+Context Stepper::context_for(std::uint64_t t, std::size_t place) {
   return {.executor = executor_,
           .memory = arena_,
-          .rows = &batch.rows,
+          .rows = drawn_[place].rows,
           .mode = Mode::training,
           .seed = settings_.seed,
           .step = static_cast<std::uint32_t>(t)};
 }
 
-Measured Stepper::measure(std::uint64_t t, BatchSource& source, const StopRequest& stop) {
-  draw(t, source);
+Measured Stepper::measure(std::uint64_t t, const StopRequest& stop) {
+  draw(t);
   Measured measured;
+  std::size_t losses = 0;
   std::size_t targets = 0;
-  for (const data::Batch& batch : batches_) {
-    measured.tokens += batch.inputs.size();
-    targets += static_cast<std::size_t>(
-        std::count_if(batch.targets.begin(), batch.targets.end(), [](auto id) { return id != kernels::kNoTarget; }));
+  for (const Drawn& drawn : drawn_) {
+    measured.tokens += drawn.rows->count();
+    losses += drawn.losses;
+    targets += drawn.targets;
   }
-  const DType dtype = model_.parameters().dtype();
-  if (row_losses_.count() != measured.tokens) row_losses_ = Tensor::empty({measured.tokens}, dtype);
+  const nn::ParameterStore& parameters = objective_.parameters();
+  if (losses_.count() != losses) losses_ = Tensor::empty({losses}, parameters.dtype());
 
-  model_.parameters().zero_gradients();
+  parameters.zero_gradients();
   const double scale = 1.0 / static_cast<double>(std::max<std::size_t>(targets, 1));
-  std::size_t first_row = 0;
-  for (const data::Batch& batch : batches_) {
+  std::size_t first_loss = 0;
+  for (std::size_t place = 0; place < drawn_.size(); ++place) {
     if (stop.asked()) {
       measured.complete = false;
       return measured;
     }
-    run_micro_batch(t, batch, scale, first_row);
-    first_row += batch.inputs.size();
+    run_micro_batch(t, place, scale, first_loss);
+    first_loss += drawn_[place].losses;
   }
-  model_.parameters().finish_gradients(executor_);
-  with_number(dtype, [&]<class T>() {
-    measured.loss_nats = kernels::sum<T>(executor_, row_losses_.data<T>(), measured.tokens) * scale;
+  parameters.finish_gradients(executor_);
+  with_number(parameters.dtype(), [&]<class T>() {
+    measured.loss_nats = kernels::sum<T>(executor_, losses_.data<T>(), losses) * scale;
   });
-  measured.gradient_norm = optim::gradient_norm(executor_, model_.parameters());
+  measured.gradient_norm = optim::gradient_norm(executor_, parameters);
   return measured;
 }
 
-void Stepper::run_micro_batch(std::uint64_t t, const data::Batch& batch, double gradient_scale, std::size_t first_row) {
+void Stepper::run_micro_batch(std::uint64_t t, std::size_t place, double gradient_scale, std::size_t first_loss) {
   const ArenaPass pass(arena_);
-  Context context = context_for(t, batch);
+  Context context = context_for(t, place);
   context.tape = &tape_;
   {
-    const Variable logits = model_.forward(context, batch.inputs);
-    const Tensor losses = ops::cross_entropy(context, logits, batch.targets, gradient_scale);
-    row_losses_.slice(0, first_row, first_row + losses.count()).assign(losses);
+    const Tensor losses = objective_.losses(context, place, gradient_scale);
+    losses_.slice(0, first_loss, first_loss + losses.count()).assign(losses);
   }
   tape_.backward(context);
 }
@@ -138,15 +129,15 @@ double Stepper::update(std::uint64_t t, const Measured& measured) {
 }
 
 std::string Stepper::first_nonfinite(std::uint64_t t) {
-  for (const data::Batch& batch : batches_) {
+  for (std::size_t place = 0; place < drawn_.size(); ++place) {
     NonfiniteTap tap;
     const ArenaPass pass(arena_);
-    Context context = context_for(t, batch);
+    Context context = context_for(t, place);
     context.tap = &tap;
-    (void)model_.forward(context, batch.inputs);
+    static_cast<void>(objective_.losses(context, place, 0.0));
     if (!tap.first().empty()) return tap.first();
   }
-  for (const nn::Parameter* parameter : model_.parameters().in_path_order()) {
+  for (const nn::Parameter* parameter : objective_.parameters().in_path_order()) {
     if (!all_finite(parameter->gradient())) return "gradient of " + parameter->path();
   }
   return "loss";

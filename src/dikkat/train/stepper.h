@@ -11,11 +11,10 @@
 #include <vector>
 
 #include "dikkat/autograd/tape.h"
-#include "dikkat/data/batch.h"
-#include "dikkat/models/language_model.h"
 #include "dikkat/optim/optimizer.h"
 #include "dikkat/optim/schedule.h"
 #include "dikkat/tensor/arena.h"
+#include "dikkat/train/objective.h"
 #include "dikkat/train/settings.h"
 
 namespace dikkat::train {
@@ -25,28 +24,6 @@ struct StopRequest {
   std::atomic<int> signal{0};  // 0, or the number of the first signal
 
   [[nodiscard]] bool asked() const { return signal.load(std::memory_order_relaxed) != 0; }
-};
-
-// Where a step's samples come from.
-class BatchSource {
- public:
-  virtual ~BatchSource() = default;
-  // Fills `batch` with samples [first, first + count) of step t, keeping its memory.
-  virtual void fill(std::uint64_t t, std::size_t first, std::size_t count, data::Batch& batch) = 0;
-};
-
-// Windows of a token stream (data/batch.h).
-class WindowSource final : public BatchSource {
- public:
-  WindowSource(std::span<const text::Token> tokens, std::size_t context, std::uint64_t seed);
-  void fill(std::uint64_t t, std::size_t first, std::size_t count, data::Batch& batch) override;
-  // First token of sample `sample` of step t.
-  [[nodiscard]] std::uint64_t start_of(std::uint64_t t, std::size_t sample) const;
-
- private:
-  std::span<const text::Token> tokens_;
-  std::size_t context_;
-  random::Stream sampler_;
 };
 
 [[nodiscard]] optim::OptimizerSettings optimizer_settings(const Settings& settings);
@@ -63,37 +40,35 @@ struct Measured {
 
 class Stepper {
  public:
-  // model and optimizer outlive the stepper. samples, micro_batch: settings.batch, settings.micro_batch.
-  Stepper(const models::LanguageModel& model, optim::Optimizer& optimizer, const Settings& settings,
-          const kernels::Executor& executor);
+  // objective and optimizer outlive the stepper. Samples of a step and of a micro-batch: settings.batch and .micro_batch.
+  Stepper(Objective& objective, optim::Optimizer& optimizer, const Settings& settings, const kernels::Executor& executor);
 
   // Forward and backward of step t (from 1).
-  [[nodiscard]] Measured measure(std::uint64_t t, BatchSource& source, const StopRequest& stop);
+  [[nodiscard]] Measured measure(std::uint64_t t, const StopRequest& stop);
   // The update of step t with the gradients of `measured`; returns the learning rate.
   double update(std::uint64_t t, const Measured& measured);
 
   // After a measurement that is not finite: the path of the first tensor that is not (an activation in the order of the
   // forward pass, else a gradient in path order), found by running the step's forward pass again.
   [[nodiscard]] std::string first_nonfinite(std::uint64_t t);
-  // The samples of the last measurement.
-  [[nodiscard]] const std::vector<data::Batch>& batches() const { return batches_; }
+  [[nodiscard]] std::size_t micro_batches() const { return drawn_.size(); }
   // Bytes of activations and gradients a step needs, known after the first.
   [[nodiscard]] std::size_t activation_bytes() const { return arena_.planned_bytes(); }
 
  private:
-  void draw(std::uint64_t t, BatchSource& source);
-  void run_micro_batch(std::uint64_t t, const data::Batch& batch, double gradient_scale, std::size_t first_row);
-  [[nodiscard]] Context context_for(std::uint64_t t, const data::Batch& batch);
+  void draw(std::uint64_t t);
+  void run_micro_batch(std::uint64_t t, std::size_t place, double gradient_scale, std::size_t first_loss);
+  [[nodiscard]] Context context_for(std::uint64_t t, std::size_t place);
 
-  const models::LanguageModel& model_;
+  Objective& objective_;
   optim::Optimizer& optimizer_;
   Settings settings_;
   optim::Schedule schedule_;
   kernels::Executor executor_;
   Arena arena_;
   Tape tape_;
-  std::vector<data::Batch> batches_;
-  Tensor row_losses_;  // of the whole step
+  std::vector<Drawn> drawn_;  // the step's micro-batches
+  Tensor losses_;             // of the whole step
 };
 
 }  // namespace dikkat::train

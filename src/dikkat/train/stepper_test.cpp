@@ -6,6 +6,7 @@
 #include "dikkat/base/allocations_testing.h"
 #include "dikkat/base/parallel.h"
 #include "dikkat/models/testing.h"
+#include "dikkat/train/language_objective.h"
 
 namespace dikkat::train {
 namespace {
@@ -52,18 +53,20 @@ struct Options {
 // A model in training on windows of random tokens.
 class Training {
  public:
-  explicit Training(const Options& options)
+  explicit Training(const Options& options) : Training(options, tokens_of(2000, options.config.vocabulary)) {}
+  Training(const Options& options, std::vector<text::Token> tokens)
       : pool_(options.threads),
         executor_{pool_, options.bodies},
         model_(options.config, options.dtype, Gradients::kept),
-        tokens_(tokens_of(2000, options.config.vocabulary)),
+        tokens_(std::move(tokens)),
         source_(tokens_, options.config.context, options.settings.seed),
+        objective_(model_, source_),
         optimizer_(model_.parameters(), optimizer_settings(options.settings)),
-        stepper_(model_, optimizer_, options.settings, executor_) {
+        stepper_(objective_, optimizer_, options.settings, executor_) {
     model_.initialise(executor_, options.settings.seed);
   }
 
-  Measured measure(std::uint64_t t) { return stepper_.measure(t, source_, never_); }
+  Measured measure(std::uint64_t t) { return stepper_.measure(t, never_); }
   Measured step(std::uint64_t t) {
     const Measured measured = measure(t);
     stepper_.update(t, measured);
@@ -75,7 +78,6 @@ class Training {
   }
   [[nodiscard]] const LanguageModel& model() const { return model_; }
   [[nodiscard]] Stepper& stepper() { return stepper_; }
-  [[nodiscard]] WindowSource& source() { return source_; }
 
  private:
   Pool pool_;
@@ -83,6 +85,7 @@ class Training {
   LanguageModel model_;
   std::vector<text::Token> tokens_;
   WindowSource source_;
+  LanguageObjective objective_;
   optim::Optimizer optimizer_;
   StopRequest never_;
   Stepper stepper_;
@@ -108,7 +111,7 @@ TEST_P(StepperLawTest, MicroBatchesEqualTheBigBatch) {
     for (const std::size_t micro : micro_batches) {
       Training parts({.dtype = GetParam(), .settings = settings_of(batch, micro)});
       const Measured measured = parts.step(1);
-      EXPECT_EQ(parts.stepper().batches().size(), (batch + micro - 1) / micro);
+      EXPECT_EQ(parts.stepper().micro_batches(), (batch + micro - 1) / micro);
       EXPECT_EQ(measured.loss_nats, expected.loss_nats);
       EXPECT_EQ(measured.gradient_norm, expected.gradient_norm);
       EXPECT_EQ(measured.tokens, batch * 100);
@@ -190,18 +193,12 @@ TEST(Stepper, LearnsAShortText) {
   Options options{.settings = {.seed = 1, .steps = 60, .batch = 8, .learning_rate = 3e-3, .warmup = 5}};
   options.config.context = 16;
   options.config.dropout = options.config.attention_dropout = 0;
-  Training training(options);
   std::vector<text::Token> text;  // 0 1 2 ... 28 0 1 ...: the next token follows from the last
   for (std::uint32_t i = 0; i < 300; ++i) text.push_back(i % 29);
-  WindowSource source(text, 16, 1);
-  const StopRequest never;
-  double first = 0;
+  Training training(options, text);
+  const double first = training.step(1).loss_nats;
   double last = 0;
-  for (std::uint64_t t = 1; t <= 60; ++t) {
-    const Measured measured = training.stepper().measure(t, source, never);
-    training.stepper().update(t, measured);
-    (t == 1 ? first : last) = measured.loss_nats;
-  }
+  for (std::uint64_t t = 2; t <= 60; ++t) last = training.step(t).loss_nats;
   EXPECT_NEAR(first, std::log(29.0), 0.1);
   EXPECT_LT(last, 0.5 * first);
 }
@@ -224,7 +221,7 @@ TEST(Stepper, AStopLeavesTheStepIncomplete) {
   Training training({.settings = settings_of(12, 4)});
   StopRequest stop;
   stop.signal = 15;
-  const Measured measured = training.stepper().measure(1, training.source(), stop);
+  const Measured measured = training.stepper().measure(1, stop);
   EXPECT_FALSE(measured.complete);
 }
 

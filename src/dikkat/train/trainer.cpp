@@ -8,9 +8,8 @@
 #include "dikkat/base/error.h"
 #include "dikkat/base/json.h"
 #include "dikkat/base/version.h"
-#include "dikkat/generate/session.h"
 #include "dikkat/train/checkpoint.h"
-#include "dikkat/train/evaluator.h"
+#include "dikkat/train/material.h"
 #include "dikkat/train/model_state.h"
 #include "dikkat/train/run_folder.h"
 #include "dikkat/train/run_log.h"
@@ -20,40 +19,29 @@ namespace dikkat::train {
 namespace {
 
 constexpr std::size_t kLossTail = 16;
-constexpr std::size_t kSampleTokens = 200;
-
 // Whether something that happens every `every` steps (0: never) happens at step t.
 bool due(std::uint64_t t, std::uint64_t every) { return every != 0 && t % every == 0; }
-
-// A run's data: what its texts become.
-struct Prepared {
-  std::unique_ptr<text::Tokenizer> tokenizer;
-  data::Corpus corpus;
-};
 
 // A run being trained by this process.
 class Training {
  public:
   // record: what the run is to be from now on.
-  Training(RunFolder folder, Prepared prepared, const RunRecord& record, const kernels::Executor& executor,
-           const StopRequest& stop, Observer& observer)
+  Training(RunFolder folder, std::unique_ptr<Learner> learner, const RunRecord& record, std::size_t tokens,
+           const kernels::Executor& executor, const StopRequest& stop, Observer& observer)
       : folder_(std::move(folder)),
-        prepared_(std::move(prepared)),
-        executor_(executor),
+        learner_(std::move(learner)),
+        tokens_(tokens),
         stop_(stop),
         observer_(observer),
         spec_{record.model, record.settings, record.conduct},
         checkpoints_(folder_.path(), record.conduct.keep),
-        model_(spec_.model, number_type(spec_.settings), nn::ParameterStore::Gradients::kept),
-        optimizer_(model_.parameters(), optimizer_settings(spec_.settings)),
-        stepper_(model_, optimizer_, spec_.settings, executor),
-        evaluator_(model_, executor),
-        source_(prepared_.corpus.part(data::Split::train), spec_.model.context, spec_.settings.seed) {
+        optimizer_(learner_->parameters(), optimizer_settings(spec_.settings)),
+        stepper_(learner_->objective(), optimizer_, spec_.settings, executor) {
     state_.loss_tail.reserve(kLossTail + 1);
     state_.model = spec_.model;
     state_.settings = spec_.settings;
-    state_.tokenizer_fingerprint = prepared_.tokenizer->fingerprint();
-    state_.text_fingerprint = prepared_.corpus.fingerprint;
+    state_.coding_fingerprint = record.coding_fingerprint;
+    state_.data_fingerprint = record.data_fingerprint;
   }
 
   // From the newest good checkpoint; that of a new run is step 0.
@@ -61,11 +49,11 @@ class Training {
     LoadedCheckpoint loaded = checkpoints_.load();
     for (const std::string& warning : loaded.warnings) observer_.on_warning(warning);
     const std::string where = folder_.path().string();
-    if (loaded.checkpoint.state.text_fingerprint != state_.text_fingerprint ||
-        loaded.checkpoint.state.tokenizer_fingerprint != state_.tokenizer_fingerprint) {
-      throw Error(ErrorKind::incompatible, "the checkpoint was made from another text or tokenizer", {.file = where});
+    if (loaded.checkpoint.state.data_fingerprint != state_.data_fingerprint ||
+        loaded.checkpoint.state.coding_fingerprint != state_.coding_fingerprint) {
+      throw Error(ErrorKind::incompatible, "the checkpoint was made from other data", {.file = where});
     }
-    restore(weights_of(model_), loaded.checkpoint.weights, "the weights in " + where);
+    restore(weights_of(learner_->parameters()), loaded.checkpoint.weights, "the weights in " + where);
     restore(state_of(optimizer_), loaded.checkpoint.optimizer, "the optimiser's moments in " + where);
     const CheckpointState fresh = state_;
     state_ = loaded.checkpoint.state;
@@ -80,10 +68,10 @@ class Training {
 
   Outcome run() {
     observer_.on_start({.spec = spec_,
-                        .estimate = estimate(spec_, prepared_.corpus.tokens.size()),
-                        .tokens = prepared_.corpus.tokens.size(),
+                        .estimate = estimate(spec_, tokens_),
+                        .tokens = tokens_,
                         .step = state_.step});
-    log_.emplace(folder_.path());
+    log_.emplace(folder_.path(), spec_.model.task);
     Ending ending = Ending::finished;
     if (evaluation_due() && state_.evaluated_step < state_.step && !evaluate()) ending = Ending::interrupted;
     if (ending == Ending::finished && state_.step < spec_.settings.steps && patience_spent())
@@ -104,7 +92,7 @@ class Training {
   bool one_step() {
     const auto begin = std::chrono::steady_clock::now();
     const std::uint64_t t = state_.step + 1;
-    const Measured measured = stepper_.measure(t, source_, stop_);
+    const Measured measured = stepper_.measure(t, stop_);
     if (!measured.complete) return false;
     StepReport report;
     report.step = t;
@@ -138,15 +126,16 @@ class Training {
 
   [[nodiscard]] bool evaluation_due() const {
     const std::uint64_t every = spec_.conduct.eval_every;
-    return every != 0 && state_.step != 0 && (due(state_.step, every) || state_.step == spec_.settings.steps);
+    return every != 0 && learner_->validates() && state_.step != 0 && (due(state_.step, every) || state_.step == spec_.settings.steps);
   }
 
   // False when a stop was asked for; the evaluation is then made when the run goes on.
   bool evaluate() {
-    const auto result = evaluator_.evaluate(prepared_.corpus.part(data::Split::validation), stop_);
+    const auto result = learner_->evaluate(stop_);
     if (!result) return false;
-    EvaluationReport report{.step = state_.step, .loss_nats = result->loss_nats, .tokens = result->tokens};
+    EvaluationReport report{.step = state_.step, .result = *result};
     report.best = !state_.best_validation_loss_nats || result->loss_nats < *state_.best_validation_loss_nats;
+    accuracy_ = result->accuracy;
     state_.evaluated_step = state_.step;
     state_.validation_loss_nats = result->loss_nats;
     state_.evaluations_since_best = report.best ? 0 : state_.evaluations_since_best + 1;
@@ -174,7 +163,7 @@ class Training {
       return;
     }
     NonfiniteReport report{.step = t, .quantity = quantity, .tensor = tensor, .samples = {}};
-    for (std::size_t s = 0; s < spec_.settings.batch; ++s) report.samples.push_back(source_.start_of(t, s));
+    for (std::size_t s = 0; s < spec_.settings.batch; ++s) report.samples.push_back(learner_->origin_of(t, s));
     log_->step({.step = t, .loss_nats = measured.loss_nats, .gradient_norm = measured.gradient_norm},
                StepFate::skipped);
     write_nonfinite_report(folder_.path(), report);
@@ -190,7 +179,7 @@ class Training {
     if (state_.loss_tail.size() > kLossTail) state_.loss_tail.erase(state_.loss_tail.begin());
   }
 
-  [[nodiscard]] Checkpoint checkpoint() const { return {state_, weights_of(model_), state_of(optimizer_)}; }
+  [[nodiscard]] Checkpoint checkpoint() const { return {state_, weights_of(learner_->parameters()), state_of(optimizer_)}; }
 
   void save(Rank rank) {
     if (log_) log_->sync();
@@ -199,14 +188,11 @@ class Training {
     observer_.on_checkpoint(state_.step);
   }
 
-  [[nodiscard]] std::string weights_hash() const { return formats::weights_sha256(weights_of(model_)); }
+  [[nodiscard]] std::string weights_hash() const { return formats::weights_sha256(weights_of(learner_->parameters())); }
 
   void show_sample() {
-    if (spec_.model.direction != models::Direction::causal) return;
-    const generate::Request request{.prompt = {}, .tokens = kSampleTokens};
-    const auto completion = generate::generate(model_, *prepared_.tokenizer, executor_, request,
-                                               [this](std::string_view) { return !stop_.asked(); });
-    save_before_failing([&] { observer_.on_sample(state_.step, completion.text); });
+    const std::optional<std::string> text = learner_->sample(stop_);
+    if (text) save_before_failing([&] { observer_.on_sample(state_.step, *text); });
   }
 
   // Whoever looks on may fail (a closed pipe, a full disk behind it): the steps done are saved first.
@@ -227,71 +213,51 @@ class Training {
     result.step = state_.step;
     if (!state_.loss_tail.empty()) result.loss_nats = state_.loss_tail.back();
     if (state_.step == 0) result.loss_nats = std::numeric_limits<double>::quiet_NaN();  // nothing was measured
-    if (state_.evaluated_step == state_.step) result.validation_loss_nats = state_.validation_loss_nats;
+    if (state_.evaluated_step == state_.step) {
+      result.validation_loss_nats = state_.validation_loss_nats;
+      result.validation_accuracy = accuracy_;
+    }
     result.weights_sha256 = weights_hash();
     return result;
   }
 
   RunFolder folder_;
-  Prepared prepared_;
-  kernels::Executor executor_;
+  std::unique_ptr<Learner> learner_;
+  std::size_t tokens_;
   const StopRequest& stop_;
   Observer& observer_;
   RunSpec spec_;
   Checkpoints checkpoints_;
-  models::LanguageModel model_;
   optim::Optimizer optimizer_;
   Stepper stepper_;
-  Evaluator evaluator_;
-  WindowSource source_;
   std::optional<RunLog> log_;
   CheckpointState state_;
+  std::optional<double> accuracy_;  // of the last evaluation
   std::uint64_t saved_step_ = 0;
 };
 
-// Where the texts came from: files by their absolute paths, standard input by its copy in the run.
-std::vector<TextSource> sources_of(const std::vector<std::filesystem::path>& paths, const data::Texts& texts) {
-  std::vector<TextSource> sources;
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    TextSource source{.path = paths[i].string(), .bytes = texts.raw(i).size(), .copy = {}};
-    if (source.path == "-") {
-      source.copy = "text-" + std::to_string(i) + ".txt";
-    } else {
-      source.path = std::filesystem::absolute(paths[i]).string();
-    }
-    sources.push_back(std::move(source));
-  }
-  return sources;
-}
-
-// The texts of a run to go on with: as named now, or where they were.
-data::Texts texts_of(const TrainRequest& request, const RunFolder& folder) {
-  const data::Texts::Cleaning cleaning = cleaning_for(folder.record().settings);
-  if (!request.texts.empty()) return data::Texts(request.texts, cleaning);
-  try {
-    return data::Texts(folder.text_paths(), cleaning);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::io) throw;
-    ErrorPlace place = error.place();
-    place.hint = "name the text where it is now: dikkat train TEXT --out " + request.run.string() + " --resume";
-    throw Error(ErrorKind::io, "the run's text cannot be read: " + error.message(), place);
-  }
-}
-
 // Step 0: the initial weights, and an optimiser that has seen nothing.
-Checkpoint first_checkpoint(const RunRecord& record, const kernels::Executor& executor) {
-  const models::LanguageModel model(record.model, number_type(record.settings), nn::ParameterStore::Gradients::none);
-  model.initialise(executor, record.settings.seed);
-  const optim::Optimizer optimizer(model.parameters(), optimizer_settings(record.settings));
+Checkpoint first_checkpoint(const nn::ParameterStore& parameters, const RunRecord& record,
+                            const kernels::Executor& executor) {
+  parameters.initialise(executor, record.settings.seed);
+  const optim::Optimizer optimizer(parameters, optimizer_settings(record.settings));
   CheckpointState state;
   state.model = record.model;
   state.settings = record.settings;
-  state.tokenizer_fingerprint = record.tokenizer_fingerprint;
-  state.text_fingerprint = record.text_fingerprint;
-  return {std::move(state), weights_of(model), state_of(optimizer)};
+  state.coding_fingerprint = record.coding_fingerprint;
+  state.data_fingerprint = record.data_fingerprint;
+  return {std::move(state), weights_of(parameters), state_of(optimizer)};
 }
 
-// Asked to stop while the text was being read: there is no run, and nothing to come back to.
+void check_all(const RunSpec& spec, const Material& material) {
+  models::check(spec.model);
+  check(spec.settings, spec.model);
+  check(spec.conduct);
+  material.check(spec.model);
+  require_memory(estimate(spec, material.tokens()));
+}
+
+// Asked to stop while the data was being read: there is no run, and nothing to come back to.
 Outcome stopped_before_it_began(const StopRequest& stop) {
   Outcome outcome;
   outcome.ending = Ending::interrupted;
@@ -300,41 +266,41 @@ Outcome stopped_before_it_began(const StopRequest& stop) {
   return outcome;
 }
 
+// What the coding and the parts of the data hang on cannot be overridden.
+void require_same_coding(const RunRecord& record, const RunSpec& spec, const std::filesystem::path& run) {
+  const auto keeps = [&](bool same, const char* what, const char* key) {
+    if (same) return;
+    throw Error(ErrorKind::incompatible, std::string("a run keeps its ") + what,
+                {.file = run.string(), .key = key, .hint = "begin a new run"});
+  };
+  keeps(record.model.task == spec.model.task, "task", "task");
+  keeps(record.settings.tokenizer == spec.settings.tokenizer, "tokenizer", "tokenizer");
+  keeps(record.settings.validation_share == spec.settings.validation_share, "validation part", "validation-share");
+}
+
 Outcome train_new(const TrainRequest& request, const kernels::Executor& executor, const StopRequest& stop,
                   Observer& observer) {
   require_absent(request.run);
   RunSpec spec = request.spec;
-  const data::Texts texts(request.texts, cleaning_for(spec.settings));
+  const std::unique_ptr<Material> material = read_material(request.files, spec);
   if (stop.asked()) return stopped_before_it_began(stop);
-  Prepared prepared;
-  prepared.tokenizer = spec.settings.tokenizer == TokenizerKind::character ? data::character_tokenizer_of(texts)
-                                                                           : text::byte_tokenizer();
-  spec.model.vocabulary = prepared.tokenizer->vocabulary();
-  models::check(spec.model);
-  check(spec.settings, spec.model);
-  check(spec.conduct);
-  prepared.corpus = data::tokenized(texts, *prepared.tokenizer);
-  data::check_windows(prepared.corpus, spec.model.context, texts.name(0));
-  require_memory(estimate(spec, prepared.corpus.tokens.size()));
-  if (stop.asked()) return stopped_before_it_began(stop);
+  spec.model = material->completed(spec.model);
+  check_all(spec, *material);
 
-  NewRun content{.record = {.program = std::string(version().number),
-                            .model = spec.model,
-                            .settings = spec.settings,
-                            .conduct = spec.conduct,
-                            .tokenizer_fingerprint = prepared.tokenizer->fingerprint(),
-                            .texts = {},
-                            .text_fingerprint = prepared.corpus.fingerprint},
-                 .tokenizer_json = prepared.tokenizer->to_json(),
-                 .copies = {}};
-  content.record.texts = sources_of(request.texts, texts);
-  for (std::size_t i = 0; i < request.texts.size(); ++i) {
-    if (const std::string& copy = content.record.texts[i].copy; !copy.empty()) {
-      content.copies.emplace_back(copy, texts.raw(i));
-    }
-  }
-  RunFolder folder = RunFolder::create(request.run, content, first_checkpoint(content.record, executor));
-  Training training(std::move(folder), std::move(prepared), content.record, executor, stop, observer);
+  const NewRun content{.record = {.program = std::string(version().number),
+                                  .model = spec.model,
+                                  .settings = spec.settings,
+                                  .conduct = spec.conduct,
+                                  .coding_fingerprint = material->coding_fingerprint(),
+                                  .sources = material->sources(),
+                                  .data_fingerprint = material->fingerprint()},
+                       .coding_json = material->coding_json(),
+                       .copies = material->copies()};
+  std::unique_ptr<Learner> learner = material->learner(spec, executor);
+  RunFolder folder =
+      RunFolder::create(request.run, content, first_checkpoint(learner->parameters(), content.record, executor));
+  Training training(std::move(folder), std::move(learner), content.record, material->tokens(), executor, stop,
+                    observer);
   training.go_on();
   return training.run();
 }
@@ -343,44 +309,36 @@ Outcome train_on(const TrainRequest& request, const kernels::Executor& executor,
                  Observer& observer) {
   RunFolder folder = RunFolder::open(request.run, Access::write);
   RunSpec spec = request.spec;
-  spec.model.vocabulary = folder.record().model.vocabulary;
-  const std::string where = request.run.string();
+  keep_what_data_settled(folder.record().model, spec.model);
   if (!request.override_settings) require_same_settings(folder.record(), spec, request.run);
-  models::check(spec.model);
-  check(spec.settings, spec.model);
-  check(spec.conduct);
-
-  const data::Texts texts = texts_of(request, folder);
-  if (texts.fingerprint() != folder.record().text_fingerprint) {
-    throw Error(ErrorKind::incompatible, "the text is not the one the run was begun with",
-                {.file = texts.name(0), .hint = "give the text as it was, or begin a new run"});
-  }
-  Prepared prepared;
-  prepared.tokenizer = text::tokenizer_from(folder.tokenizer_json(), (request.run / "tokenizer.json").string());
-  prepared.corpus = data::tokenized(texts, *prepared.tokenizer);
-  data::check_windows(prepared.corpus, spec.model.context, texts.name(0));
-  require_memory(estimate(spec, prepared.corpus.tokens.size()));
+  require_same_coding(folder.record(), spec, request.run);
+  const std::unique_ptr<Material> material = read_material(request.files, spec, folder);
+  check_all(spec, *material);
 
   RunRecord record = folder.record();
-  const bool from_input = std::find(request.texts.begin(), request.texts.end(), "-") != request.texts.end();
-  if (!request.texts.empty() && !from_input) record.texts = sources_of(request.texts, texts);
+  const bool from_input = std::find(request.files.begin(), request.files.end(), "-") != request.files.end();
+  if (!request.files.empty() && !from_input) record.sources = material->sources();
   const bool changed = !(record.model == spec.model) || !(record.settings == spec.settings) ||
-                       !(record.texts == folder.record().texts) ||
+                       !(record.sources == folder.record().sources) ||
                        text_of(to_json(record.conduct)) != text_of(to_json(spec.conduct));
   record.model = spec.model;
   record.settings = spec.settings;
   record.conduct = spec.conduct;
-  if (record.settings.tokenizer != folder.record().settings.tokenizer) {
-    throw Error(ErrorKind::incompatible, "a run keeps its tokenizer",
-                {.file = where, .key = "tokenizer", .hint = "begin a new run"});
-  }
-  Training training(std::move(folder), std::move(prepared), record, executor, stop, observer);
+  Training training(std::move(folder), material->learner(spec, executor), record, material->tokens(), executor, stop,
+                    observer);
   training.go_on();
   if (changed) training.rewrite_record(record);  // now that the checkpoint is known to fit
   return training.run();
 }
 
 }  // namespace
+
+void keep_what_data_settled(const models::Config& of_run, models::Config& asked) {
+  asked.vocabulary = of_run.vocabulary;
+  asked.channels = of_run.channels;
+  asked.outputs = of_run.outputs;
+  if (asked.context == 0) asked.context = of_run.context;
+}
 
 Outcome train(const TrainRequest& request, const kernels::Executor& executor, const StopRequest& stop,
               Observer& observer) {

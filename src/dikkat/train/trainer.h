@@ -10,11 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "dikkat/data/corpus.h"
 #include "dikkat/kernels/executor.h"
-#include "dikkat/models/language_model.h"
-#include "dikkat/text/tokenizer.h"
 #include "dikkat/train/estimate.h"
+#include "dikkat/train/evaluator.h"
 #include "dikkat/train/settings.h"
 #include "dikkat/train/stepper.h"
 
@@ -24,7 +22,7 @@ namespace dikkat::train {
 struct StartReport {
   RunSpec spec;
   Estimate estimate;
-  std::size_t tokens = 0;  // of the text
+  std::size_t tokens = 0;  // of the text, or steps of all series
   std::uint64_t step = 0;  // where training goes on from; 0 for a new run
 };
 struct StepReport {
@@ -37,8 +35,7 @@ struct StepReport {
 };
 struct EvaluationReport {
   std::uint64_t step = 0;
-  double loss_nats = 0;
-  std::size_t tokens = 0;
+  Evaluation result;
   bool best = false;
 };
 
@@ -61,6 +58,7 @@ struct Outcome {
   std::uint64_t step = 0;
   double loss_nats = 0;
   std::optional<double> validation_loss_nats;
+  std::optional<double> validation_accuracy;  // of classes, when this process evaluated last
   std::string weights_sha256;
 };
 
@@ -69,10 +67,13 @@ struct Outcome {
 struct TrainRequest {
   std::filesystem::path run;
   RunSpec spec;
-  std::vector<std::filesystem::path> texts;  // "-": standard input, copied into the run
+  std::vector<std::filesystem::path> files;  // texts ("-": standard input, copied into the run) or a table of series
   bool resume = false;
   bool override_settings = false;  // resume although settings differ
 };
+// What the data settled in a run (vocabulary, channels, outputs; context where it was left to it), for who asks anew.
+void keep_what_data_settled(const models::Config& of_run, models::Config& asked);
+
 [[nodiscard]] Outcome train(const TrainRequest& request, const kernels::Executor& executor, const StopRequest& stop,
                             Observer& observer);
 

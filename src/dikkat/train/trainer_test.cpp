@@ -62,11 +62,11 @@ class TrainerTest : public ::testing::Test {
 
   Outcome begin(const char* name, const RunSpec& spec, unsigned threads = 1) {
     Observer nobody;
-    return train_with({.run = folder_ / name, .spec = spec, .texts = {folder_ / "text.txt"}}, threads, never_, nobody);
+    return train_with({.run = folder_ / name, .spec = spec, .files = {folder_ / "text.txt"}}, threads, never_, nobody);
   }
   Outcome go_on(const char* name, const RunSpec& spec, unsigned threads = 1) {
     Observer nobody;
-    return train_with({.run = folder_ / name, .spec = spec, .texts = {}, .resume = true}, threads, never_, nobody);
+    return train_with({.run = folder_ / name, .spec = spec, .files = {}, .resume = true}, threads, never_, nobody);
   }
   Outcome train_with(const TrainRequest& request, unsigned threads, const StopRequest& stop, Observer& observer) {
     Pool pool(threads);
@@ -87,7 +87,7 @@ TEST_F(TrainerTest, StoppedAnywhereAndResumedItEndsAtTheSameBits) {
     StopRequest stop;
     StopAfter observer(at, stop);
     const Outcome first =
-        train_with({.run = folder_ / name, .spec = spec, .texts = {folder_ / "text.txt"}}, 2, stop, observer);
+        train_with({.run = folder_ / name, .spec = spec, .files = {folder_ / "text.txt"}}, 2, stop, observer);
     EXPECT_EQ(first.ending, Ending::interrupted);
     EXPECT_EQ(first.signal, SIGTERM);
     EXPECT_EQ(first.step, at);
@@ -153,7 +153,7 @@ TEST_F(TrainerTest, ChangedSettingsAreRefusedByNameUnlessOverridden) {
   EXPECT_THAT(error.place().hint, HasSubstr("--override"));
   Observer nobody;
   const Outcome longer =
-      train_with({.run = folder_ / "run", .spec = spec, .texts = {}, .resume = true, .override_settings = true}, 1,
+      train_with({.run = folder_ / "run", .spec = spec, .files = {}, .resume = true, .override_settings = true}, 1,
                  never_, nobody);
   EXPECT_EQ(longer.step, 25U);
 }
@@ -178,7 +178,7 @@ TEST_F(TrainerTest, AMovedTextIsNamedOnceAndThenKnown) {
   EXPECT_EQ(error.kind(), ErrorKind::io);
   EXPECT_THAT(error.place().hint, HasSubstr("--resume"));
   Observer nobody;
-  (void)train_with({.run = folder_ / "run", .spec = small_spec(), .texts = {folder_ / "moved.txt"}, .resume = true}, 1,
+  (void)train_with({.run = folder_ / "run", .spec = small_spec(), .files = {folder_ / "moved.txt"}, .resume = true}, 1,
                    never_, nobody);
   EXPECT_EQ(go_on("run", small_spec()).step, 20U);
 }
