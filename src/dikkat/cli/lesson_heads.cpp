@@ -1,3 +1,7 @@
+#include <filesystem>
+#include <optional>
+#include <string>
+
 #include "dikkat/base/file.h"
 #include "dikkat/base/json.h"
 #include "dikkat/cli/arguments.h"
@@ -19,11 +23,24 @@ lessons::HeadsSettings settings_from(const Arguments& arguments) {
   return settings;
 }
 
+// The series as CSV, where --export asks for them; nothing is overwritten.
+void export_series(const Arguments& arguments, std::uint64_t seed) {
+  const std::optional<std::string> file = arguments.text("export");
+  if (!file) return;
+  if (file->empty()) {
+    throw Error(ErrorKind::usage, "where should it go?", {.key = "--export", .hint = "name the file to be made"});
+  }
+  std::error_code ignored;
+  if (std::filesystem::exists(std::filesystem::symlink_status(*file, ignored))) {
+    throw Error(ErrorKind::usage, "it exists already, and nothing is overwritten",
+                {.file = *file, .hint = "choose another --export"});
+  }
+  replace_file(*file, lessons::heads_csv(lessons::heads_series(seed)));
+}
+
 int run_lesson(const Arguments& arguments, Output& output) {
   const lessons::HeadsSettings settings = settings_from(arguments);
-  if (const auto file = arguments.text("export")) {
-    replace_file(*file, lessons::heads_csv(lessons::heads_series(settings.seed)));
-  }
+  export_series(arguments, settings.seed);
   const Execution execution(arguments);
   const lessons::HeadsLesson lesson = lessons::heads_lesson(execution.executor(), settings);
   if (arguments.json()) {
