@@ -26,6 +26,7 @@ const std::vector<Command>& commands() {
         eval_command(),
         predict_command(),
         info_command(),
+        inspect_command(),
         check_command(),
         export_command(),
         import_command(),

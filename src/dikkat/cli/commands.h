@@ -14,6 +14,7 @@ namespace dikkat::cli {
 [[nodiscard]] Command eval_command();
 [[nodiscard]] Command predict_command();
 [[nodiscard]] Command info_command();
+[[nodiscard]] Command inspect_command();
 [[nodiscard]] Command check_command();
 [[nodiscard]] Command export_command();
 [[nodiscard]] Command import_command();

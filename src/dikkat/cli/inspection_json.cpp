@@ -1,0 +1,68 @@
+#include "dikkat/cli/inspection_json.h"
+
+#include <cmath>
+#include <utility>
+
+namespace dikkat::cli {
+namespace {
+
+Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+}  // namespace
+
+Json subject_json(const Subject& subject) {
+  Json tokens = Json::array();
+  for (const inspect::TokenLabel& label : subject.labels) {
+    tokens.push(Json::object().set("id", label.token).set("text", label.text).set("generated", label.generated));
+  }
+  return Json::object()
+      .set("run", subject.run.folder.path().string())
+      .set("step", subject.run.state.step)
+      .set("weights_sha256", subject.run.weights_sha256)
+      .set("source", subject.text.source)
+      .set("first_token", subject.text.first)
+      .set("tokens_in_source", subject.text.total)
+      .set("skipped", subject.text.skipped)
+      .set("tokens", std::move(tokens));
+}
+
+Json heads_json(const std::vector<inspect::HeadSummary>& summaries, std::vector<Json>& maps) {
+  Json heads = Json::array();
+  for (std::size_t i = 0; i < summaries.size(); ++i) {
+    const inspect::HeadFacts& f = summaries[i].facts;
+    heads.push(Json::object()
+                   .set("layer", summaries[i].layer)
+                   .set("head", summaries[i].head)
+                   .set("self", f.self)
+                   .set("previous", f.previous)
+                   .set("first", f.first)
+                   .set("distance_tokens", f.distance)
+                   .set("spread_tokens", f.spread)
+                   .set("evenness", f.evenness)
+                   .set("looks_at", looks_at(f))
+                   .set("weights", maps.empty() ? Json() : std::move(maps[i])));
+  }
+  return heads;
+}
+
+Json activations_json(ActivationView& view) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < view.all().size(); ++i) {
+    const ActivationFacts& facts = view.all()[i];
+    Json shape = Json::array();
+    for (const std::size_t size : facts.shape) shape.push(size);
+    list.push(Json::object()
+                  .set("path", facts.path)
+                  .set("shape", std::move(shape))
+                  .set("mean", finite(facts.mean))
+                  .set("deviation", finite(facts.deviation))
+                  .set("root_mean_square", finite(facts.root_mean_square))
+                  .set("smallest", finite(facts.smallest))
+                  .set("largest", finite(facts.largest))
+                  .set("not_finite", facts.not_finite)
+                  .set("values", std::move(view.values()[i])));
+  }
+  return list;
+}
+
+}  // namespace dikkat::cli
