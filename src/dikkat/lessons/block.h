@@ -2,8 +2,8 @@
 // parameters of a small GPT are, C) can it memorise one batch? The exercise: the same without residuals.
 //
 // The book's own generator is not known, so the start is a stated one: the document on heads' generator (a 32-bit
-// finaliser, then the linear congruence 1664525 x + 1013904223) with seed 5, value = (u + u + u - 1.5) * 2 * scale, in
-// the constructor's order, alphabet " .abcçdefgğhıiklmnoöprsştuüvyz". Everything in double.
+// finaliser, then the linear congruence 1664525 x + 1013904223) with seed 5 or another, value = (u + u + u - 1.5) * 2 *
+// scale, in the constructor's order, alphabet " .abcçdefgğhıiklmnoöprsştuüvyz". Everything in double.
 #pragma once
 
 #include <array>
@@ -30,6 +30,14 @@ struct ParameterTable {
   [[nodiscard]] std::size_t total() const { return embeddings + attention + mlp + norms + output; }
 };
 
+// What the parts are for, on the trained model. The changed character is the eleventh of the first window.
+struct BlockFigures {
+  double heads_apart = 0;                        // mean |difference| of two heads' weights on a visible key
+  std::size_t rows_moved = 0;                    // whose logits move with that character
+  double later_move = 0;                         // of a logit of a later row, at most
+  std::size_t rows_moved_without_attention = 0;  // the same where attention adds nothing
+};
+
 struct BlockLesson {
   std::array<NormRow, 3> norm_rows;
   ParameterTable parameters;
@@ -37,12 +45,19 @@ struct BlockLesson {
   std::vector<double> losses;  // 150, before each update
   double final_loss = 0;       // after the last
   std::size_t predicted = 0;   // next characters greedily predicted right after training, of 32
+  BlockFigures figures;
+  double first_gradient_with_residuals = 0;  // length of the token embedding's gradient at step 1
+  double first_gradient_without = 0;
+
+  // The first step whose loss, before its update, is below 0.01; 0: none.
+  [[nodiscard]] std::size_t memorised_at() const;
 };
 
 inline constexpr std::size_t kBlockLessonSteps = 150;
+inline constexpr std::uint32_t kBlockLessonSeed = 5;
 
 [[nodiscard]] BlockLesson block_lesson(const kernels::Executor& executor, models::Residuals residuals,
-                                       std::size_t steps = kBlockLessonSteps);
+                                       std::size_t steps = kBlockLessonSteps, std::uint32_t seed = kBlockLessonSeed);
 
 // The document's layout with its Turkish labels, and this run's figures.
 [[nodiscard]] std::string as_published(const BlockLesson& lesson);
@@ -50,7 +65,10 @@ inline constexpr std::size_t kBlockLessonSteps = 150;
 [[nodiscard]] std::string explained(const BlockLesson& lesson);
 
 // The lesson's model with its stated start, and its one batch of two windows: for tests and for looking inside.
-[[nodiscard]] models::LanguageModel block_lesson_model(models::Residuals residuals);
+[[nodiscard]] models::LanguageModel block_lesson_model(models::Residuals residuals,
+                                                       std::uint32_t seed = kBlockLessonSeed);
 [[nodiscard]] data::Batch block_lesson_batch();
+[[nodiscard]] BlockFigures block_figures(const kernels::Executor& executor, const models::LanguageModel& model);
+[[nodiscard]] double first_gradient(const kernels::Executor& executor, models::Residuals residuals, std::uint32_t seed);
 
 }  // namespace dikkat::lessons

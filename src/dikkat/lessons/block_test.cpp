@@ -2,7 +2,7 @@
 // double, automatic gradients).
 #include "dikkat/lessons/block.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +15,8 @@
 
 namespace dikkat::lessons {
 namespace {
+
+using ::testing::HasSubstr;
 
 const Json& oracle() {
   static const Json json = [] {
@@ -179,6 +181,49 @@ TEST_F(BlockLessonTest, StackedWindowsEqualSingleOnesToTheBit) {
     const Tensor alone = logits(model, one);
     EXPECT_TRUE(std::equal(alone.data<double>(), alone.data<double>() + 16 * 30, stacked.data<double>() + w * 16 * 30));
   }
+}
+
+// The claims: from a uniform guess to memory within 30 steps, more than half of the parameters in the feed-forward
+// networks, what each part is for. Figures are those of the run: another start, other figures.
+TEST_F(BlockLessonTest, ClaimsAreFiguresOfTheRun) {
+  const BlockLesson lesson = block_lesson(executor_, models::Residuals::on);
+  EXPECT_GT(lesson.memorised_at(), 1U);
+  EXPECT_LE(lesson.memorised_at(), 30U);
+  EXPECT_GE(lesson.losses[lesson.memorised_at() - 2], 0.01);
+  const std::string text = explained(lesson);
+  EXPECT_THAT(text, HasSubstr("costs 3.40 nats; this run began with 3.40 and is below 0.01 at step " +
+                              std::to_string(lesson.memorised_at()) + "."));
+  EXPECT_THAT(text, HasSubstr("Afterwards 32 of 32 next characters are predicted."));
+  EXPECT_THAT(text, HasSubstr("hold 60.4 % of the parameters, more than half."));
+  EXPECT_THAT(text, HasSubstr("moves the output\n   of 6 places of its window"));
+  EXPECT_THAT(text, HasSubstr("with attention silenced, of 1 alone"));
+  EXPECT_THAT(text, HasSubstr("[100.0, 101.0, 99.0, 100.0] becomes [0.0, 1.41, -1.41, 0.0]."));
+  EXPECT_THAT(text, HasSubstr("this model has memorised its batch, down to 0.0008."));
+}
+
+TEST_F(BlockLessonTest, AnotherSeedHasOtherFigures) {
+  const auto line = [](const std::string& text, const std::string& words) {
+    const std::size_t at = text.find(words);
+    EXPECT_NE(at, std::string::npos) << words;
+    return text.substr(at, text.find("\n   ", at) - at);
+  };
+  const std::string a = explained(block_lesson(executor_, models::Residuals::on));
+  const std::string b = explained(block_lesson(executor_, models::Residuals::on, kBlockLessonSteps, 6));
+  for (const char* words : {"this run began with", "Several heads see", "of 6 places", "first gradient is"}) {
+    EXPECT_NE(line(a, words), line(b, words));
+  }
+  EXPECT_THAT(b, HasSubstr("Afterwards 32 of 32"));
+  EXPECT_THAT(b, HasSubstr("with attention silenced, of 1 alone"));
+}
+
+// Without residual connections the first gradient that reaches the embedding is the smaller, and memory comes late.
+TEST_F(BlockLessonTest, WithoutResidualsTheClaimsAreThatRunsToo) {
+  const BlockLesson lesson = block_lesson(executor_, models::Residuals::off);
+  EXPECT_LT(lesson.first_gradient_without, lesson.first_gradient_with_residuals);
+  EXPECT_GT(lesson.memorised_at(), 120U);
+  const std::string text = explained(block_lesson(executor_, models::Residuals::off, 20));
+  EXPECT_THAT(text, HasSubstr("did not fall below 0.01 in 20 steps"));
+  EXPECT_THAT(text, HasSubstr("is not memorised; a long training would be in vain."));
 }
 
 }  // namespace
