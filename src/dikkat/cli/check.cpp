@@ -81,7 +81,7 @@ int run_check(const Arguments& arguments, Output& output) {
   const train::RunSpec spec = run_settings(arguments).spec;
   const Execution execution(arguments);
   const std::vector<std::filesystem::path> paths(arguments.operands().begin(), arguments.operands().end());
-  const Findings findings = train::check_text_training(spec, paths, execution.executor(), options);
+  const Findings findings = train::check_training(spec, paths, execution.executor(), options);
   const bool colour = !arguments.json() && has_colour(Stream::output);
   for (const Finding& finding : findings) {
     output.write(arguments.json() ? text_of(as_json(finding)) + "\n" : text_of_finding(finding, colour));
@@ -106,16 +106,21 @@ Command check_command() {
       .name = "check",
       .summary = "look for what would stop or spoil a training, before it",
       .description =
-          "Takes what train takes, without --out, and writes nothing. Looks at the data (encoding, line ends, size of "
-          "the parts against the context, characters of the validation part only, passages that stand in both parts) "
-          "and tries the very model that would be trained: the loss before the first step, memory and time, whether "
-          "it learns one batch by heart, and its gradients against differences of the loss in double.\n"
+          "Takes what train takes, without --out, and writes nothing. Looks at the data: of texts encoding, line ends, "
+          "size of the parts against the context, characters of the validation part only, passages that stand in both "
+          "parts; of series (--task classify or regress) missing values, classes that are alone, absent from the "
+          "validation part or far from even, constant channels, values far from all others, series that stand in both "
+          "parts. Then tries the very model that would be trained: the loss before the first step, memory and time, "
+          "whether it learns one batch by heart, and its gradients against differences of the loss in double.\n"
           "Every finding is fine, a note, a warning or a trouble, with its place and its remedy. With --json each is "
           "a row. The exit code is 0 without trouble, warnings or not; otherwise that of the first trouble, as train "
           "would give it: 3 for the data, 5 for a model that does not learn, 6 for memory.",
-      .operands = {{.name = "TEXT", .help = "text files; - is standard input", .most = std::string::npos}},
+      .operands = {{.name = "FILE",
+                    .help = "text files (- is standard input), or one table of series",
+                    .most = std::string::npos}},
       .groups = std::move(groups),
       .examples = {{"dikkat check book.txt", "is this text fit to be trained on?"},
+                   {"dikkat check days.csv --task classify --preset series", "are these series?"},
                    {"dikkat check book.txt --config settings.toml --seconds 20", "with these settings, more closely"}},
       .run = run_check};
 }

@@ -17,8 +17,8 @@ bool is_long_form(const SeriesSource& source, char delimiter, const SeriesOption
   if (options.id.has_value() != options.time.has_value()) {
     throw Error(ErrorKind::usage, "the long form needs both the column of the id and that of the time",
                 {.file = source.name(),
-                 .key = options.id ? "--time" : "--id",
-                 .hint = "give --id and --time, or neither of them"});
+                 .key = options.id ? "--time-column" : "--id-column",
+                 .hint = "give --id-column and --time-column, or neither of them"});
   }
   if (options.id) return true;
   FieldReader reader(source.text(), delimiter, source.name());

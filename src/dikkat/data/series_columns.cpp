@@ -51,8 +51,10 @@ FirstRow look_at(const std::vector<std::string>& row, std::size_t left_out) {
   const std::string hint =
       is_decimal_comma(row[column]) ? "write a decimal point instead of a comma"
       : seen.texts.size() == 1
-          ? fmt::format("if it is the label say --label {}, if the row names the columns say --header yes", column + 1)
-          : "if the row names the columns say --header yes";
+          ? fmt::format(
+                "if it is the label say --label {}, if the row names the columns give them names that are no numbers",
+                column + 1)
+          : "if the row names the columns give them names that are no numbers";
   throw Error(ErrorKind::malformed,
               fmt::format("the first row has numbers and text, so it is neither names nor values: '{}' is not a number",
                           label_of(row[column])),

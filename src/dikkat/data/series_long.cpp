@@ -48,8 +48,9 @@ class LongForm {
     columns_.header = options_.header != Header::no;
     columns_.names = columns_.header ? row : std::vector<std::string>(row.size());
     if (columns_.header && reader_.next_row()) (void)fields_of_row(reader_);
-    id_ = options_.id ? column_of(columns_, *options_.id, "--id", source_.name()) : column_called("id");
-    time_ = options_.time ? column_of(columns_, *options_.time, "--time", source_.name()) : column_called("time");
+    id_ = options_.id ? column_of(columns_, *options_.id, "--id-column", source_.name()) : column_called("id");
+    time_ =
+        options_.time ? column_of(columns_, *options_.time, "--time-column", source_.name()) : column_called("time");
     SeriesColumns rest = columns_;  // whatever they are called, they are no label
     rest.names[id_].clear();
     rest.names[time_].clear();

@@ -82,7 +82,7 @@ class TsForm {
     for (const auto& option : {options.label, options.id, options.time}) {
       if (option && *option != "none") {
         throw Error(ErrorKind::usage, "a .ts file says itself what is what: the label is the last part of each line",
-                    {.file = source.name(), .hint = "leave --label, --id and --time out"});
+                    {.file = source.name(), .hint = "leave --label, --id-column and --time-column out"});
       }
     }
   }

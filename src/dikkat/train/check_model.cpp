@@ -8,71 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "dikkat/autograd/tape.h"
-#include "dikkat/kernels/cross_entropy.h"
-#include "dikkat/kernels/elementwise.h"
-#include "dikkat/models/language_model.h"
-#include "dikkat/ops/cross_entropy.h"
 #include "dikkat/optim/optimizer.h"
 #include "dikkat/random/streams.h"
-#include "dikkat/tensor/arena.h"
 #include "dikkat/train/stepper.h"
 
 namespace dikkat::train {
 namespace {
 
 using Gradients = nn::ParameterStore::Gradients;
-
-class TextProbe final : public Probe {
- public:
-  TextProbe(const models::Config& model, DType dtype, std::uint64_t seed, data::Batch batch,
-            const kernels::Executor& executor)
-      : model_(model, dtype, Gradients::kept), batch_(std::move(batch)), executor_(executor), seed_(seed) {
-    model_.initialise(executor, seed);
-    const auto targets =
-        std::count_if(batch_.targets.begin(), batch_.targets.end(), [](auto id) { return id != kernels::kNoTarget; });
-    scale_ = 1.0 / static_cast<double>(std::max<std::ptrdiff_t>(targets, 1));
-  }
-
-  const nn::ParameterStore& parameters() const override { return model_.parameters(); }
-
-  double loss(Gradients gradients) override {
-    const bool kept = gradients == Gradients::kept;
-    if (kept) model_.parameters().zero_gradients();
-    const double total = pass(kept ? &tape_ : nullptr);
-    if (kept) model_.parameters().finish_gradients(executor_);
-    return total * scale_;
-  }
-
- private:
-  double pass(Tape* tape) {
-    const ArenaPass pass(arena_);
-    Context context{.executor = executor_,
-                    .memory = arena_,
-                    .rows = &batch_.rows,
-                    .tape = tape,
-                    .mode = Mode::training,
-                    .seed = seed_,
-                    .step = 1};
-    double total = 0;
-    {
-      const Variable logits = model_.forward(context, batch_.inputs);
-      const Tensor losses = ops::cross_entropy(context, logits, batch_.targets, scale_);
-      with_number(losses.dtype(),
-                  [&]<class T>() { total = kernels::sum<T>(executor_, losses.data<T>(), losses.count()); });
-    }
-    if (tape != nullptr) tape->backward(context);
-    return total;
-  }
-
-  models::LanguageModel model_;
-  data::Batch batch_;
-  kernels::Executor executor_;
-  std::uint64_t seed_;
-  double scale_ = 1;
-  Arena arena_;
-  Tape tape_;
-};
 
 // Entries of a gradient to look at: the largest, and one drawn.
 std::vector<std::size_t> entries_of(const nn::Parameter& parameter, std::uint64_t seed) {
@@ -120,25 +63,20 @@ Finding wrong_gradient(const nn::Parameter& parameter, std::size_t entry, const 
           .kind = ErrorKind::internal};
 }
 
-Finding not_finite(std::string check, double loss) {
+Finding not_finite(std::string check, const char* what, double value) {
   return {.severity = Severity::trouble,
           .check = std::move(check),
-          .what = fmt::format("the loss is {}", loss),
+          .what = fmt::format("{} is {}", what, value),
           .remedy = "lower --learning-rate, and look at the settings of the model",
           .kind = ErrorKind::numeric};
 }
 
 }  // namespace
 
-std::unique_ptr<Probe> text_probe(const models::Config& model, DType dtype, std::uint64_t seed, data::Batch batch,
-                                  const kernels::Executor& executor) {
-  return std::make_unique<TextProbe>(model, dtype, seed, std::move(batch), executor);
-}
-
 Finding check_first_loss(double measured, double expected) {
-  if (!std::isfinite(measured)) return not_finite("first-loss", measured);
+  if (!std::isfinite(measured)) return not_finite("first-loss", "the loss before the first step", measured);
   const std::string what =
-      fmt::format("the untrained model's loss is {:.4f} nats, guessing evenly gives {:.4f}", measured, expected);
+      fmt::format("the untrained model's loss is {:.4f}, that of who knows nothing {:.4f}", measured, expected);
   constexpr double kFar = 0.5;
   if (std::abs(measured - expected) <= kFar) return {.severity = Severity::fine, .check = "first-loss", .what = what};
   return {.severity = Severity::warning,
@@ -151,7 +89,7 @@ Finding check_first_loss(double measured, double expected) {
 Finding check_gradients(Probe& probe, std::uint64_t seed, double seconds) {
   const TimeLimit limit(seconds);
   const double loss = probe.loss(Gradients::kept);
-  if (!std::isfinite(loss)) return not_finite("gradients", loss);
+  if (!std::isfinite(loss)) return not_finite("gradients", "the loss", loss);
   const auto parameters = probe.parameters().in_path_order();
   std::size_t looked_at = 0;
   for (const nn::Parameter* parameter : parameters) {
@@ -188,14 +126,15 @@ Finding check_memorising(Probe& probe, const Settings& settings, const kernels::
   for (;; ++t) {
     loss = probe.loss(Gradients::kept);
     const double norm = optim::gradient_norm(executor, probe.parameters());
-    if (!std::isfinite(loss) || !std::isfinite(norm)) return not_finite("memorise", loss);
+    if (!std::isfinite(loss)) return not_finite("memorise", "the loss", loss);
+    if (!std::isfinite(norm)) return not_finite("memorise", "the gradient's norm", norm);
     if (t == 1) first = loss;
     if (loss <= first / 4 || t > kMemoriseSteps || limit.is_over()) break;
     const double rate = settings.learning_rate * std::min(1.0, static_cast<double>(t) / static_cast<double>(kWarmup));
     optimizer.step(executor, rate, optim::clip_factor(norm, settings.clip), t);
   }
   const std::string what =
-      fmt::format("on one batch the loss went from {:.4f} to {:.4f} nats in {} steps", first, loss, t - 1);
+      fmt::format("on one batch the loss went from {:.4f} to {:.4f} in {} steps", first, loss, t - 1);
   if (loss <= first / 4) return {.severity = Severity::fine, .check = "memorise", .what = what};
   if (t <= kMemoriseSteps) {
     return {.severity = Severity::note,

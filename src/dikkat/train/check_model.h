@@ -4,30 +4,13 @@
 
 #include <chrono>
 #include <cstdint>
-#include <memory>
 
-#include "dikkat/data/batch.h"
 #include "dikkat/kernels/executor.h"
-#include "dikkat/models/config.h"
-#include "dikkat/nn/parameter.h"
-#include "dikkat/tensor/dtype.h"
 #include "dikkat/train/check_finding.h"
+#include "dikkat/train/check_probe.h"
 #include "dikkat/train/settings.h"
 
 namespace dikkat::train {
-
-// A fresh model and one batch.
-class Probe {
- public:
-  virtual ~Probe() = default;
-  [[nodiscard]] virtual const nn::ParameterStore& parameters() const = 0;
-  // Mean loss over the batch's targets, dropout as in step 1; with `kept` the parameters' gradients are those of it.
-  [[nodiscard]] virtual double loss(nn::ParameterStore::Gradients gradients) = 0;
-};
-
-// A language model, initialised by the seed, on a batch.
-[[nodiscard]] std::unique_ptr<Probe> text_probe(const models::Config& model, DType dtype, std::uint64_t seed,
-                                                data::Batch batch, const kernels::Executor& executor);
 
 // Seconds that may be spent; what is left over is not.
 class TimeLimit {

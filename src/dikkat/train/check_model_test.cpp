@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "dikkat/base/parallel.h"
 #include "dikkat/random/streams.h"
@@ -20,21 +21,54 @@ models::Config small_model() {
   return {.vocabulary = 11, .context = 12, .width = 16, .layers = 2, .heads = 2, .dropout = 0.1};
 }
 
-data::Batch batch_of(std::size_t samples, std::size_t length, std::size_t vocabulary) {
+std::vector<text::Token> tokens_of(std::size_t vocabulary) {
   std::vector<text::Token> tokens;
   const random::Stream stream = random::stream(3, "test text");
   for (std::uint32_t i = 0; i < 200; ++i) {
     tokens.push_back(static_cast<text::Token>(random::below(stream, {i, 0, 0, 0}, vocabulary)));
   }
-  data::Batch batch;
-  data::training_batch(tokens, length, random::stream(1, "sampler"), 1, 0, samples, batch);
-  return batch;
+  return tokens;
+}
+
+// Ten series of one to eight steps, two channels; a class of `classes` or a number each.
+data::CodedSeries series_of(std::size_t classes) {
+  data::CodedSeries series;
+  series.channels = 2;
+  const random::Stream stream = random::stream(4, "test series");
+  for (std::uint32_t s = 0; s < 10; ++s) {
+    for (std::uint32_t i = 0; i < 2 * (1 + s % 8); ++i) {
+      series.values.push_back(2 * random::uniform(stream, {s, i, 0, 0}) - 1);
+    }
+    series.first_step.push_back(series.values.size() / 2);
+    series.classes.push_back(classes == 0 ? -1 : static_cast<std::int32_t>(s % classes));
+    if (classes == 0) series.numbers.push_back(s < 5 ? -1.5 : 0.5);
+  }
+  return series;
+}
+
+models::Config series_model(models::Task task, std::size_t outputs) {
+  models::Config config;
+  config.task = task;
+  config.channels = 2;
+  config.outputs = outputs;
+  config.context = 8;
+  config.width = 12;
+  config.layers = 1;
+  config.heads = 2;
+  config.direction = models::Direction::bidirectional;
+  return config;
 }
 
 class CheckModel : public ::testing::Test {
  protected:
   std::unique_ptr<Probe> probe(const models::Config& model, DType dtype) {
-    return text_probe(model, dtype, 1, batch_of(2, 8, model.vocabulary), executor_);
+    return text_probe({.model = model, .dtype = dtype, .seed = 1, .samples = 2, .length = 8},
+                      tokens_of(model.vocabulary), executor_);
+  }
+  std::unique_ptr<Probe> probe(const models::Config& model, DType dtype, const data::CodedSeries& series) {
+    const std::vector<std::size_t> rows{0, 1, 2, 4, 5, 6, 8, 9};
+    return series_probe({.model = model, .dtype = dtype, .seed = 1, .samples = 6, .length = 8}, series, rows,
+                        executor_);
   }
   Pool pool_{1};
   kernels::Executor executor_{.pool = pool_};
@@ -74,12 +108,69 @@ TEST_F(CheckModel, GradientsOfTheMenuAgree) {
   }
 }
 
+TEST_F(CheckModel, ModelsOfSeriesAreTriedAlike) {
+  const struct {
+    models::Task task;
+    std::size_t classes;
+    std::size_t outputs;
+    double ignorance;
+  } cases[] = {{models::Task::classify, 2, 1, std::log(2.0)}, {models::Task::classify, 3, 3, std::log(3.0)}};
+  for (const auto& c : cases) {
+    const auto tried = probe(series_model(c.task, c.outputs), DType::f64, series_of(c.classes));
+    EXPECT_EQ(tried->ignorance(), c.ignorance);
+    EXPECT_EQ(check_first_loss(tried->loss(Gradients::none), tried->ignorance()).severity, Severity::fine);
+    const Finding gradients = check_gradients(*tried, 1, kLong);
+    EXPECT_EQ(gradients.severity, Severity::fine) << gradients.where << ": " << gradients.what;
+    EXPECT_EQ(check_memorising(*tried, Settings(), executor_, kLong).severity, Severity::fine);
+  }
+}
+
+TEST_F(CheckModel, ModelsOfNumbersKnowTheirSpread) {
+  const auto tried = probe(series_model(models::Task::regress, 1), DType::f64, series_of(0));
+  // six of eight series: between all of the one number's and all of the other's squares
+  EXPECT_GT(tried->ignorance(), 0.25);
+  EXPECT_LT(tried->ignorance(), 2.25);
+  EXPECT_NEAR(tried->loss(Gradients::none), tried->ignorance(), 0.1);
+  EXPECT_EQ(check_gradients(*tried, 1, kLong).severity, Severity::fine);
+}
+
+TEST_F(CheckModel, ALongSeriesIsCut) {
+  const data::CodedSeries series = series_of(2);
+  const std::vector<std::size_t> rows{7, 9};
+  const auto loss_of = [&](std::size_t length) {
+    return series_probe({.model = series_model(models::Task::classify, 1),
+                         .dtype = DType::f64,
+                         .seed = 1,
+                         .samples = 2,
+                         .length = length},
+                        series, rows, executor_)
+        ->loss(Gradients::none);
+  };
+  data::CodedSeries shorter;  // series 7 and 9, one step of each
+  shorter.channels = 2;
+  for (const std::size_t s : rows) {
+    const std::size_t at = series.first_step[s] * 2;
+    shorter.values.insert(shorter.values.end(), {series.values[at], series.values[at + 1]});
+    shorter.first_step.push_back(shorter.first_step.back() + 1);
+    shorter.classes.push_back(series.classes[s]);
+  }
+  const std::vector<std::size_t> both{0, 1};
+  EXPECT_EQ(
+      loss_of(1),
+      series_probe(
+          {.model = series_model(models::Task::classify, 1), .dtype = DType::f64, .seed = 1, .samples = 2, .length = 8},
+          shorter, both, executor_)
+          ->loss(Gradients::none));
+  EXPECT_NE(loss_of(1), loss_of(8));
+}
+
 // The loss of a probe with something added that backward knows nothing of.
 class LyingProbe final : public Probe {
  public:
   LyingProbe(std::unique_ptr<Probe> honest, std::string path, double share)
       : honest_(std::move(honest)), path_(std::move(path)), share_(share) {}
   const nn::ParameterStore& parameters() const override { return honest_->parameters(); }
+  double ignorance() const override { return honest_->ignorance(); }
   double loss(Gradients gradients) override {
     const auto values = parameters().find(path_)->value().span<double>();
     double sum = 0;

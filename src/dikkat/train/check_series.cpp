@@ -30,7 +30,7 @@ using data::SeriesTarget;
 
 class SeriesCheck {
  public:
-  explicit SeriesCheck(const SeriesParts& parts) : parts_(parts), table_(parts.table) {
+  explicit SeriesCheck(const CheckedSeries& parts) : parts_(parts), table_(parts.table) {
     firsts_.push_back(0);
     for (const std::size_t length : table_.lengths) firsts_.push_back(firsts_.back() + length * table_.channels);
   }
@@ -251,7 +251,7 @@ class SeriesCheck {
     }
   }
 
-  const SeriesParts& parts_;
+  const CheckedSeries& parts_;
   const SeriesTable& table_;
   std::vector<std::size_t> firsts_;  // (n+1) where each series' values begin
   data::SeriesCoding coding_;
@@ -260,6 +260,6 @@ class SeriesCheck {
 
 }  // namespace
 
-Findings check_series(const SeriesParts& parts) { return SeriesCheck(parts).all(); }
+Findings check_series(const CheckedSeries& parts) { return SeriesCheck(parts).all(); }
 
 }  // namespace dikkat::train

@@ -11,7 +11,7 @@
 
 namespace dikkat::train {
 
-struct SeriesParts {
+struct CheckedSeries {
   const data::SeriesTable& table;           // with labels
   std::span<const std::size_t> training;    // rows
   std::span<const std::size_t> validation;  // rows; may be none
@@ -26,6 +26,6 @@ struct SeriesParts {
 //   values      values far from all others of their channel
 //   duplicates  series of the validation part that stand in the training part; equal series with different labels
 //   size        few series for validation
-[[nodiscard]] Findings check_series(const SeriesParts& parts);
+[[nodiscard]] Findings check_series(const CheckedSeries& parts);
 
 }  // namespace dikkat::train

@@ -3,139 +3,38 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <memory>
 #include <optional>
 #include <utility>
 
 #include "dikkat/base/size_text.h"
 #include "dikkat/data/corpus.h"
-#include "dikkat/train/check_model.h"
+#include "dikkat/data/series_coding.h"
+#include "dikkat/train/check_series.h"
 #include "dikkat/train/check_text.h"
+#include "dikkat/train/check_trial.h"
+#include "dikkat/train/series_parts.h"
 
 namespace dikkat::train {
 namespace {
 
-// Shares of the time there is.
-constexpr double kForTiming = 0.15;
-constexpr double kForMemorising = 0.45;
-constexpr double kForGradients = 0.4;
+using Paths = std::vector<std::filesystem::path>;
 
-constexpr std::size_t kPilotTokens = 16;
-constexpr std::size_t kGradientSamples = 2;
-constexpr std::size_t kGradientTokens = 8;
-constexpr std::size_t kMemoriseSamples = 4;
-
-Finding memory_finding(const Estimate& estimate) {
+Finding memory_finding(const RunSpec& spec, std::size_t tokens) {
+  const Estimate estimated = estimate(spec, tokens);
   try {
-    require_memory(estimate);
+    require_memory(estimated);
   } catch (const Error& error) {
     return finding_of(error, "memory");
   }
   return {.severity = Severity::fine,
           .check = "memory",
-          .what = fmt::format("{} parameters, about {} of memory, {} a checkpoint", estimate.parameters,
-                              size_text(estimate.memory_bytes), size_text(estimate.checkpoint_bytes))};
+          .what = fmt::format("{} parameters, about {} of memory, {} a checkpoint", estimated.parameters,
+                              size_text(estimated.memory_bytes), size_text(estimated.checkpoint_bytes))};
 }
 
-std::string time_text(double seconds) {
-  if (seconds < 60) return fmt::format("{:.2g} s", seconds);
-  if (seconds < 3600) return fmt::format("{:.0f} min", seconds / 60);
-  return fmt::format("{:.3g} h", seconds / 3600);
-}
-
-// Tries models of one set of settings on one text.
-class TextTrial {
- public:
-  TextTrial(const RunSpec& spec, const data::Corpus& corpus, const kernels::Executor& executor, double seconds)
-      : spec_(spec), corpus_(corpus), executor_(executor), seconds_(seconds) {}
-
-  Findings all() {
-    Findings findings;
-    find_speed();
-    time_steps(findings);
-    findings.push_back(memorise());
-    findings.push_back(gradients());
-    return findings;
-  }
-
- private:
-  using Gradients = nn::ParameterStore::Gradients;
-
-  // The first training windows, cut to `length`.
-  [[nodiscard]] data::Batch batch_of(std::size_t samples, std::size_t length) const {
-    data::Batch batch;
-    data::training_batch(corpus_.part(data::Split::train), length, random::stream(spec_.settings.seed, "sampler"), 1, 0,
-                         samples, batch);
-    return batch;
-  }
-  [[nodiscard]] std::unique_ptr<Probe> probe(const models::Config& model, DType dtype, data::Batch batch) const {
-    return text_probe(model, dtype, spec_.settings.seed, std::move(batch), executor_);
-  }
-  // How many samples of the context can be gone through `times` times in `seconds`, by the pilot's speed.
-  [[nodiscard]] std::size_t samples_within(double seconds, double times, std::size_t most) const {
-    const double fit = seconds / (times * seconds_per_token_ * static_cast<double>(spec_.model.context));
-    return std::clamp<std::size_t>(fit < 1e6 ? static_cast<std::size_t>(fit) : most, 1, std::max<std::size_t>(1, most));
-  }
-
-  // A step on very few tokens: what it costs beyond them (the update) is counted to them, so this is an upper bound.
-  void find_speed() {
-    const std::size_t length = std::min(kPilotTokens, spec_.model.context);
-    const auto pilot = probe(spec_.model, number_type(spec_.settings), batch_of(1, length));
-    seconds_per_token_ =
-        std::max(1e-9, seconds_of_step(*pilot, spec_.settings, executor_, 0.02) / static_cast<double>(length));
-  }
-
-  void time_steps(Findings& findings) {
-    const Settings& settings = spec_.settings;
-    const std::size_t at_once =
-        settings.micro_batch == 0 ? settings.batch : std::min(settings.micro_batch, settings.batch);
-    const std::size_t samples = samples_within(kForTiming * seconds_, 2, at_once);
-    const auto full = probe(spec_.model, number_type(settings), batch_of(samples, spec_.model.context));
-    const double expected = std::log(static_cast<double>(spec_.model.vocabulary));
-    findings.push_back(check_first_loss(full->loss(Gradients::none), expected));
-    const double step = seconds_of_step(*full, settings, executor_, kForTiming * seconds_) *
-                        static_cast<double>(settings.batch) / static_cast<double>(samples);
-    findings.push_back(time_finding(step));
-  }
-
-  [[nodiscard]] Finding time_finding(double step) const {
-    const double steps = static_cast<double>(spec_.settings.steps) * step;
-    const auto targets = static_cast<double>(corpus_.part(data::Split::validation).size());
-    const double in_step = static_cast<double>(spec_.settings.batch) * static_cast<double>(spec_.model.context);
-    // forward alone is a third of a step
-    const double evaluation = targets / in_step * step / 3;
-    const std::uint64_t every = spec_.conduct.eval_every;
-    const double evaluations =
-        every == 0 ? 0 : std::floor(static_cast<double>(spec_.settings.steps / every)) * evaluation;
-    return {.severity = Severity::fine,
-            .check = "time",
-            .what = fmt::format("about {} for {} steps of {:.3g} ms, and {} for evaluations", time_text(steps),
-                                spec_.settings.steps, 1000 * step, time_text(evaluations))};
-  }
-
-  [[nodiscard]] Finding memorise() const {
-    models::Config model = spec_.model;
-    model.dropout = model.attention_dropout = 0;  // what is dropped is not learnt by heart
-    const std::size_t most = std::min(kMemoriseSamples, spec_.settings.batch);
-    const std::size_t samples =
-        samples_within(kForMemorising * seconds_, static_cast<double>(kMemoriseSteps) / 2, most);
-    const auto one = probe(model, number_type(spec_.settings), batch_of(samples, model.context));
-    return check_memorising(*one, spec_.settings, executor_, kForMemorising * seconds_);
-  }
-
-  [[nodiscard]] Finding gradients() const {
-    const std::size_t length = std::min(kGradientTokens, spec_.model.context);
-    const auto small = probe(spec_.model, DType::f64, batch_of(kGradientSamples, length));
-    return check_gradients(*small, spec_.settings.seed, kForGradients * seconds_);
-  }
-
-  const RunSpec& spec_;
-  const data::Corpus& corpus_;
-  const kernels::Executor& executor_;
-  double seconds_;
-  double seconds_per_token_ = 0;
-};
+// A trouble after which a model cannot be tried. Duplicates only make its result worthless.
+bool stops(const Finding& finding) { return finding.severity == Severity::trouble && finding.check != "duplicates"; }
+bool may_go_on(const Findings& findings) { return std::none_of(findings.begin(), findings.end(), stops); }
 
 Findings bytes_findings(const data::Texts& texts, TokenizerKind tokenizer) {
   Findings findings;
@@ -146,8 +45,7 @@ Findings bytes_findings(const data::Texts& texts, TokenizerKind tokenizer) {
 }
 
 // Of texts that cannot be cleaned, for the sake of everything else that is wrong with them. Standard input is gone.
-Findings findings_of_unclean(const std::vector<std::filesystem::path>& paths, TokenizerKind tokenizer,
-                             const Error& error) {
+Findings findings_of_unclean(const Paths& paths, TokenizerKind tokenizer, const Error& error) {
   const bool again = std::find(paths.begin(), paths.end(), "-") == paths.end();
   if (!again || error.kind() != ErrorKind::malformed) return {finding_of(error, "text")};
   try {
@@ -159,42 +57,132 @@ Findings findings_of_unclean(const std::vector<std::filesystem::path>& paths, To
   return {finding_of(error, "text")};
 }
 
-// A trouble after which a model cannot be tried. Duplicates only make its result worthless.
-bool stops(const Finding& finding) { return finding.severity == Severity::trouble && finding.check != "duplicates"; }
-
-Findings corpus_findings(RunSpec& spec, const data::Texts& texts, const kernels::Executor& executor,
-                         const CheckOptions& options) {
+void check_corpus_and_model(RunSpec spec, const data::Texts& texts, const kernels::Executor& executor, double seconds,
+                            Findings& findings) {
   const bool characters = spec.settings.tokenizer == TokenizerKind::character;
   const auto tokenizer = characters ? data::character_tokenizer_of(texts) : text::byte_tokenizer();
   const data::Corpus corpus = data::tokenized(texts, *tokenizer);
   spec.model.vocabulary = tokenizer->vocabulary();
-  Findings findings = check_corpus(corpus, *tokenizer, spec.model, spec.settings, texts.name(0));
-  findings.push_back(memory_finding(estimate(spec, corpus.tokens.size())));
-  if (std::none_of(findings.begin(), findings.end(), stops)) {
-    append(findings, TextTrial(spec, corpus, executor, options.seconds).all());
+  append(findings, check_corpus(corpus, *tokenizer, spec.model, spec.settings, texts.name(0)));
+  findings.push_back(memory_finding(spec, corpus.tokens.size()));
+  if (!may_go_on(findings)) return;
+  const std::span<const text::Token> tokens = corpus.part(data::Split::train);
+  append(findings, tried({.spec = spec,
+                          .sample_tokens = static_cast<double>(spec.model.context),
+                          .validation_tokens = static_cast<double>(corpus.part(data::Split::validation).size()),
+                          .seconds = seconds,
+                          .probe = [&](const ProbeOptions& options) { return text_probe(options, tokens, executor); }},
+                         executor));
+}
+
+Findings check_texts(const RunSpec& spec, const Paths& paths, const kernels::Executor& executor, double seconds) {
+  std::optional<data::Texts> texts;
+  try {
+    texts.emplace(paths, cleaning_for(spec.settings));
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::usage) throw;
+    return findings_of_unclean(paths, spec.settings.tokenizer, error);
+  }
+  Findings findings = bytes_findings(*texts, spec.settings.tokenizer);
+  try {
+    check_corpus_and_model(spec, *texts, executor, seconds, findings);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::usage) throw;
+    findings.push_back(finding_of(error, "text"));
+  }
+  return findings;
+}
+
+// The series as training would code them, and the config with what they settle.
+struct PreparedSeries {
+  SeriesParts parts;
+  data::SeriesCoding coding;
+  data::CodedSeries coded;
+};
+
+PreparedSeries prepared(RunSpec& spec, const data::SeriesTable& table, SeriesParts parts, data::SeriesTarget target,
+                        const std::string& name) {
+  PreparedSeries series{.parts = std::move(parts), .coding = {}, .coded = {}};
+  series.coding = data::series_coding_of(table, series.parts.training, target, name);
+  series.coded = data::coded(table, series.coding, name);
+  models::Config& model = spec.model;
+  model.channels = series.coding.channels();
+  model.outputs = series.coding.outputs();
+  if (model.input == models::InputKind::raw) model.width = model.channels;
+  if (model.context == 0) model.context = *std::max_element(table.lengths.begin(), table.lengths.end());
+  return series;
+}
+
+Finding context_finding(const data::SeriesTable& table, std::size_t context, const std::string& name) {
+  const std::size_t longest = *std::max_element(table.lengths.begin(), table.lengths.end());
+  if (longest > context) {
+    return {.severity = Severity::trouble,
+            .check = "context",
+            .what = fmt::format("the longest series has {} steps, the context is {}", longest, context),
+            .where = name,
+            .remedy = fmt::format("give --context {} or more, or --context 0 for just that", longest)};
+  }
+  return {.severity = Severity::fine,
+          .check = "context",
+          .what = fmt::format("the longest series has {} steps, the context is {}", longest, context)};
+}
+
+double mean_length(const data::SeriesTable& table, std::span<const std::size_t> rows) {
+  double steps = 0;
+  for (const std::size_t row : rows) steps += static_cast<double>(table.lengths[row]);
+  return steps / static_cast<double>(std::max<std::size_t>(1, rows.size()));
+}
+
+void check_table_and_model(RunSpec spec, const data::SeriesTable& table, const std::string& name,
+                           const kernels::Executor& executor, double seconds, Findings& findings) {
+  const bool numbers = spec.model.task == models::Task::regress;
+  const auto target = numbers ? data::SeriesTarget::number : data::SeriesTarget::label;
+  SeriesParts parts = series_parts(table, spec.model.task, spec.settings);
+  findings = check_series(
+      {.table = table, .training = parts.training, .validation = parts.validation, .target = target, .name = name});
+  if (!may_go_on(findings)) return;
+  const PreparedSeries series = prepared(spec, table, std::move(parts), target, name);
+  findings.push_back(context_finding(table, spec.model.context, name));
+  findings.push_back(memory_finding(spec, series.coded.first_step.back()));
+  if (!may_go_on(findings)) return;
+  const std::span<const std::size_t> training = series.parts.training;
+  const double validation = static_cast<double>(series.parts.validation.size());
+  append(
+      findings,
+      tried({.spec = spec,
+             .sample_tokens = mean_length(table, training),
+             .validation_tokens = validation * mean_length(table, series.parts.validation),
+             .seconds = seconds,
+             .probe =
+                 [&](const ProbeOptions& options) { return series_probe(options, series.coded, training, executor); }},
+            executor));
+}
+
+Findings check_tables(const RunSpec& spec, const Paths& paths, const kernels::Executor& executor, double seconds) {
+  if (paths.size() != 1) {
+    throw Error(ErrorKind::usage, "series are read from one file, not from " + std::to_string(paths.size()),
+                {.key = "FILE", .hint = "put all series into one file"});
+  }
+  const std::string name = paths.front().string();
+  Findings findings;
+  try {
+    const data::SeriesTable table =
+        data::read_series(paths.front(), series_options(spec.settings, data::Labels::required));
+    check_table_and_model(spec, table, name, executor, seconds, findings);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::usage) throw;
+    findings.push_back(finding_of(error, "format"));
   }
   return findings;
 }
 
 }  // namespace
 
-Findings check_text_training(RunSpec spec, const std::vector<std::filesystem::path>& texts,
-                             const kernels::Executor& executor, const CheckOptions& options) {
-  std::optional<data::Texts> read;
-  try {
-    read.emplace(texts, cleaning_for(spec.settings));
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::usage) throw;
-    return findings_of_unclean(texts, spec.settings.tokenizer, error);
-  }
-  Findings findings = bytes_findings(*read, spec.settings.tokenizer);
-  try {
-    append(findings, corpus_findings(spec, *read, executor, options));
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::usage) throw;
-    findings.push_back(finding_of(error, "text"));
-  }
-  return findings;
+Findings check_training(const RunSpec& spec, const Paths& files, const kernels::Executor& executor,
+                        const CheckOptions& options) {
+  const bool text = spec.model.task == models::Task::next_token;
+  return text ? check_texts(spec, files, executor, options.seconds)
+              : check_tables(spec, files, executor, options.seconds);
 }
 
 }  // namespace dikkat::train

@@ -1,4 +1,4 @@
-// The whole of `check`: everything that is known about a training before its first step.
+// The whole of `check`: everything that can be known about a training before its first step.
 #pragma once
 
 #include <filesystem>
@@ -14,11 +14,10 @@ struct CheckOptions {
   double seconds = 5;  // for trying the model
 };
 
-// Of texts and settings (spec.model.vocabulary is set from the texts): see check_text.h and check_model.h, and besides
-//   memory   what training and its checkpoints will need
-//   time     how long it will take, by steps that were measured
-// What cannot be looked at because of a trouble found before is left out. Error{usage} for standard input twice.
-[[nodiscard]] Findings check_text_training(RunSpec spec, const std::vector<std::filesystem::path>& texts,
-                                           const kernels::Executor& executor, const CheckOptions& options);
+// Of what training would take: texts, or one table of series where spec.model.task is classify or regress. The data
+// (see check_text.h, check_series.h), then memory (by count), then the model itself (check_trial.h). A trouble after
+// which there is nothing to try ends it. Error{usage} for what is wrong with the call rather than with the data.
+[[nodiscard]] Findings check_training(const RunSpec& spec, const std::vector<std::filesystem::path>& files,
+                                      const kernels::Executor& executor, const CheckOptions& options);
 
 }  // namespace dikkat::train
