@@ -20,6 +20,10 @@ namespace dikkat::cli {
 [[nodiscard]] Command import_command();
 [[nodiscard]] Command lesson_command();
 [[nodiscard]] Command attend_command();
+[[nodiscard]] Command ablate_command();
+[[nodiscard]] Command order_command();
+[[nodiscard]] Command lens_command();
+[[nodiscard]] Command patch_command();
 [[nodiscard]] Command config_command();
 [[nodiscard]] Command man_command();
 [[nodiscard]] Command completions_command();

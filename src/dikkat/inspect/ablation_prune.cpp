@@ -11,21 +11,6 @@
 namespace dikkat::inspect {
 namespace {
 
-void check(const models::Config& config, const std::vector<Part>& parts) {
-  for (const Part& part : parts) {
-    if (part.kind == PartKind::skip || part.kind == PartKind::activation) {
-      throw Error(ErrorKind::usage, fmt::format("no weights carry '{}', so that it cannot be pruned", part.name),
-                  {.hint = "prune heads, blocks or learned positions"});
-    }
-    if (part.kind == PartKind::positions && config.position != models::PositionKind::learned) {
-      throw Error(
-          ErrorKind::usage,
-          fmt::format("positions of kind {} are not in the weights and cannot be pruned", text_of(config.position)),
-          {.hint = "train a model with --position none"});
-    }
-  }
-}
-
 class Pruner {
  public:
   explicit Pruner(const models::LanguageModel& model) : model_(model), config_(model.config()) {}
@@ -131,8 +116,23 @@ class Pruner {
 
 }  // namespace
 
+void require_prunable(const models::Config& config, const std::vector<Part>& parts) {
+  for (const Part& part : parts) {
+    if (part.kind == PartKind::skip || part.kind == PartKind::activation) {
+      throw Error(ErrorKind::usage, fmt::format("no weights carry '{}', so that it cannot be pruned", part.name),
+                  {.hint = "prune heads, blocks or learned positions"});
+    }
+    if (part.kind == PartKind::positions && config.position != models::PositionKind::learned) {
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("positions of kind {} are not in the weights and cannot be pruned", text_of(config.position)),
+          {.hint = "train a model with --position none"});
+    }
+  }
+}
+
 Pruned prune(const models::LanguageModel& model, const std::vector<Part>& parts) {
-  check(model.config(), parts);
+  require_prunable(model.config(), parts);
   Pruner pruner(model);
   for (const Part& part : parts) pruner.prune(part);
   return pruner.finish();

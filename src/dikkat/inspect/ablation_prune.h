@@ -26,6 +26,9 @@ struct Pruned {
   std::vector<std::string> grows;  // what training can bring back, and why: one line each
 };
 
+// Error{usage} for parts that no weights carry.
+void require_prunable(const models::Config& config, const std::vector<Part>& parts);
+
 // Sets the weights of `model`. Error{usage} for parts that no weights carry (residual connections, activations,
 // positions that are not learned); nothing is changed then.
 [[nodiscard]] Pruned prune(const models::LanguageModel& model, const std::vector<Part>& parts);

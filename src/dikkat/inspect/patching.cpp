@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "dikkat/base/error.h"
 #include "dikkat/inspect/readout.h"
@@ -62,8 +63,11 @@ PatchResult patched(Passes& passes, const PatchQuestion& question, const Patch& 
 
 }  // namespace
 
-text::Token most_probable(Passes& passes, std::span<const text::Token> tokens, std::size_t row) {
-  return readout_of(passes.executor(), passes.logits(tokens, nullptr), row).top();
+text::Token most_probable(Passes& passes, std::span<const text::Token> tokens, std::size_t row,
+                          std::optional<text::Token> besides) {
+  Readout read = readout_of(passes.executor(), passes.logits(tokens, nullptr), row);
+  if (besides) read.logits[*besides] = -std::numeric_limits<double>::infinity();
+  return read.top();
 }
 
 Patching patch(Passes& passes, const PatchQuestion& question, const std::vector<Patch>& patches) {

@@ -55,8 +55,9 @@ struct Patching {
   std::vector<PatchResult> results;  // one a patch
 };
 
-// The most probable next token at `row` of a text; of equals the lowest.
-[[nodiscard]] text::Token most_probable(Passes& passes, std::span<const text::Token> tokens, std::size_t row);
+// The most probable next token at `row` of a text, of equals the lowest; `besides` does not count.
+[[nodiscard]] text::Token most_probable(Passes& passes, std::span<const text::Token> tokens, std::size_t row,
+                                        std::optional<text::Token> besides = {});
 
 // Error{usage}: texts of different lengths, rows past them, tokens outside the vocabulary, positions as a part. One
 // pass a patch.

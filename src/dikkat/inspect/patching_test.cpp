@@ -89,6 +89,20 @@ TEST_P(PatchingTest, SaysProbabilityAndLossOfTheTarget) {
   }
 }
 
+TEST_P(PatchingTest, TheSecondMostProbableIsTheFirstBesidesIt) {
+  const Tensor logits = passes_.logits(into_, nullptr);
+  const float* row = logits.data<float>() + 4 * config().vocabulary;
+  const text::Token first = most_probable(passes_, into_, 4);
+  const text::Token second = most_probable(passes_, into_, 4, first);
+  EXPECT_NE(second, first);
+  for (std::size_t i = 0; i < config().vocabulary; ++i) {
+    EXPECT_LE(row[i], row[first]);
+    if (i != first) {
+      EXPECT_LE(row[i], row[second]);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Menu, PatchingTest, ::testing::Range(std::size_t{0}, make::menu().size()),
                          [](const auto& instance) { return make::menu()[instance.param].name; });
 

@@ -35,7 +35,9 @@ std::vector<std::size_t> windows_over(std::span<const text::Token> tokens, std::
     throw Error(ErrorKind::malformed,
                 fmt::format("a text of {} {} holds no window of {} and what follows", tokens.size(),
                             tokens.size() == 1 ? "token" : "tokens", length),
-                {.hint = tokens.size() < 2 ? "give a longer text" : "give a longer text, or take shorter windows"});
+                {.hint = tokens.size() < 2
+                             ? "give a longer text"
+                             : fmt::format("give a longer text, or take windows of at most {}", tokens.size() - 1)});
   }
   count = std::min(count, held);
   // Windows shrunk to one place each leave so many places: a set of them, and the windows blown up again.
