@@ -15,6 +15,7 @@ namespace dikkat::cli {
 [[nodiscard]] Command predict_command();
 [[nodiscard]] Command info_command();
 [[nodiscard]] Command inspect_command();
+[[nodiscard]] Command heads_command();
 [[nodiscard]] Command check_command();
 [[nodiscard]] Command export_command();
 [[nodiscard]] Command import_command();

@@ -12,7 +12,12 @@ namespace {
 // 1/200 is 5 %/10, whichever way it rounds.
 bool at_most(double p, double level) { return p <= level * (1 + 1e-9); }
 
-Finding finding_of(const HeadTest& test, std::size_t scores) {
+// Whether the value over all windows lies on the side of the null that the test's windows speak for. Few windows of a
+// head that differs much from window to window may say otherwise; then nothing is said.
+bool agrees(const HeadTest& test, double value) { return (value - test.null_mean) * test.z >= 0; }
+
+Finding finding_of(const HeadTest& test, double value, std::size_t scores) {
+  if (!agrees(test, value)) return Finding::none;
   if (at_most(test.adjusted_p, kHeadLevel / static_cast<double>(scores))) return Finding::found;
   if (at_most(test.adjusted_p, kHeadLevel)) return Finding::alone;
   return at_most(test.raw_p, kHeadLevel) ? Finding::chance : Finding::none;
@@ -107,7 +112,7 @@ HeadsReport report_heads(const HeadValues& values, std::size_t null_windows, con
                              .uniform = uniform[column],
                              .tested = tested[i * values.columns + column],
                              .test = found[i],
-                             .finding = finding_of(found[i], report.scores)});
+                             .finding = finding_of(found[i], means[i * values.columns + column], report.scores)});
     }
   }
   for (std::size_t i = 0; i < report.heads.size(); ++i) {
