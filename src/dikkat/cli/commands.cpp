@@ -21,10 +21,10 @@ std::string remedy_for(std::string_view name, const std::vector<std::string>& co
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = [] {
     std::vector<Command> list{
-        train_command(),   generate_command(), eval_command(),        predict_command(), info_command(),
-        inspect_command(), heads_command(), check_command(),    export_command(),      import_command(),  lesson_command(),
-        attend_command(),  ablate_command(),   order_command(),       lens_command(),    patch_command(),
-        config_command(),  man_command(),      completions_command(), help_command(),
+        train_command(),   generate_command(), eval_command(),   predict_command(),     info_command(),
+        inspect_command(), heads_command(),    check_command(),  export_command(),      import_command(),
+        lesson_command(),  attend_command(),   ablate_command(), order_command(),       lens_command(),
+        patch_command(),   config_command(),   man_command(),    completions_command(), help_command(),
     };
     for (Command& command : list) command.groups.push_back(common_options());
     return list;
