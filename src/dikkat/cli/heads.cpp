@@ -25,7 +25,7 @@ constexpr std::size_t kWindows = 50;
 constexpr std::size_t kLeastNullWindows = 10;
 constexpr double kNullWork = 2e13;       // multiplications, some minutes of two cores
 constexpr std::size_t kLeastDraws = 19;  // 1 / (19 + 1) = 5 %
-constexpr std::size_t kMostNullBytes = std::size_t{4} << 30U;
+constexpr std::size_t kMostNullBytes = std::size_t{1} << 30U;
 constexpr std::size_t kOrderDraws = 199;
 constexpr double kOrderLevel = 0.01;
 
