@@ -61,9 +61,10 @@ void refuse_no_series(const std::string& file, std::string_view text) {
               {.file = file, .hint = "write one series a row"});
 }
 
-void check_label_text(std::string_view label, const std::string& file, const std::string& place) {
-  if (is_utf8(label)) return;
-  throw Error(ErrorKind::malformed, fmt::format("the label '{}' is not UTF-8", label_of(label)),
+std::string_view label_in(std::string_view field, const std::string& file, const std::string& place) {
+  if (number_in(field).reading == Reading::padding) return {};
+  if (is_utf8(field)) return field;
+  throw Error(ErrorKind::malformed, fmt::format("the label '{}' is not UTF-8", label_of(field)),
               {.file = file, .key = place, .hint = "convert the file: iconv -f WINDOWS-1252 -t UTF-8"});
 }
 

@@ -23,8 +23,8 @@ namespace dikkat::data {
 // The labels of all series, or none at all: Error{malformed} for one that is missing where others are not, or where
 // they are required. `rows`: the row each series is named by in errors.
 void check_labels(SeriesTable& table, const std::vector<std::size_t>& rows, Labels labels, const std::string& file);
-// Error{malformed} for a label that is not UTF-8.
-void check_label_text(std::string_view label, const std::string& file, const std::string& place);
+// The label in a field; empty where it is missing (nothing, or NaN). Error{malformed} for one that is not UTF-8.
+[[nodiscard]] std::string_view label_in(std::string_view field, const std::string& file, const std::string& place);
 // Error{malformed}: a file without any series.
 [[noreturn]] void refuse_no_series(const std::string& file, std::string_view text);
 

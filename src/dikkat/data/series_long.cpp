@@ -129,8 +129,7 @@ class LongForm {
     if (column == id_) {
       step.series = series_of(field);
     } else if (column == columns_.label) {
-      check_label_text(field, source_.name(), place(reader_.place()));
-      label_ = field;
+      label_ = label_in(field, source_.name(), place(reader_.place()));
     } else if (column == time_) {
       step.time = number(field, "write times as numbers, such as seconds");
     } else if (column < columns_.count()) {

@@ -209,6 +209,7 @@ TEST(Series, RefuseAColumnOfRowNumbersWithoutAName) {
 
 TEST(Series, MissNoLabelInOnePart) {
   expect_malformed("a,1\n,2\n", "a label is missing", "row 2");
+  expect_malformed("a,1\nNaN,2\n", "a label is missing", "row 2");
   expect_malformed("label,h\n,1\n,2\n", "no series has a label", "row 2");
   expect_malformed("a,1\n\xC3,2\n", "the label '\\xc3' is not UTF-8", "row 2, column 1");
 }

@@ -241,9 +241,7 @@ class TsForm {
   }
 
   void read_label(std::string_view rest) {
-    const std::string_view label = trimmed(rest);
-    const std::string place = fmt::format("row {}", lines_.row());
-    check_label_text(label, source_.name(), place);
+    const std::string_view label = label_in(trimmed(rest), source_.name(), fmt::format("row {}", lines_.row()));
     const bool known = classes_.empty() || std::find(classes_.begin(), classes_.end(), label) != classes_.end();
     if (!known && !label.empty()) {
       const auto near = nearest_name(label, classes_);

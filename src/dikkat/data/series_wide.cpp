@@ -43,8 +43,7 @@ class WideForm {
     const std::size_t first_value = table_.values.size();
     while (reader_.next_field(field)) {
       if (reader_.place().column - 1 == columns_.label) {
-        check_label_text(field, source_.name(), place(reader_.place()));
-        table_.labels.emplace_back(field);
+        table_.labels.emplace_back(label_in(field, source_.name(), place(reader_.place())));
       } else {
         read_value(field, padding);
       }
