@@ -63,17 +63,6 @@ std::span<const double> weights_of(const HeadsRun& run, std::size_t series) {
   return std::span(run.weights).subspan(series * kHeadsSteps * run.heads, kHeadsSteps * run.heads);
 }
 
-double centre(const HeadsRun& run, std::size_t head) {
-  double sum = 0;
-  for (std::size_t i = 0; i < kHeadsHeldOut; ++i) {
-    std::array<double, kHeadsSteps> moments{};
-    const auto weights = weights_of(run, i);
-    for (std::size_t t = 0; t < kHeadsSteps; ++t) moments[t] = static_cast<double>(t) * weights[t * run.heads + head];
-    sum += compensated_sum(moments);
-  }
-  return sum / static_cast<double>(kHeadsHeldOut);
-}
-
 // Half the L1 distance of two heads' weights of one series.
 double distance(std::span<const double> weights, std::size_t heads, std::size_t a, std::size_t b) {
   std::array<double, kHeadsSteps> differences{};
@@ -81,18 +70,6 @@ double distance(std::span<const double> weights, std::size_t heads, std::size_t 
     differences[t] = std::abs(weights[t * heads + a] - weights[t * heads + b]);
   }
   return compensated_sum(differences) / 2;
-}
-
-double separation(const HeadsRun& run) {
-  if (run.heads < 2) return 0;
-  double sum = 0;
-  for (std::size_t i = 0; i < kHeadsHeldOut; ++i) {
-    for (std::size_t a = 0; a < run.heads; ++a) {
-      for (std::size_t b = a + 1; b < run.heads; ++b) sum += distance(weights_of(run, i), run.heads, a, b);
-    }
-  }
-  const std::size_t pairs = run.heads * (run.heads - 1) / 2;
-  return sum / static_cast<double>(kHeadsHeldOut * pairs);
 }
 
 void measure_order_test(HeadsRun& run) {
@@ -120,8 +97,8 @@ void measure(const kernels::Executor& executor, const models::SeriesModel& model
   run.training_accuracy =
       static_cast<double>(correct_of(training, data.training.labels)) / static_cast<double>(training.size());
   run.training_loss_nats = mean_loss(executor, training, data.training.labels);
-  for (std::size_t h = 0; h < run.heads; ++h) run.centres.push_back(centre(run, h));
-  run.separation = separation(run);
+  for (std::size_t h = 0; h < run.heads; ++h) run.centres.push_back(head_centre(run, h));
+  run.separation = head_separation(run);
   measure_order_test(run);
 }
 
@@ -193,6 +170,29 @@ void check(const HeadsSettings& settings) {
   if (settings.seed > kMostHeadsSeed) {
     refuse("seed", fmt::format("{} is too large", settings.seed), fmt::format("give at most {}", kMostHeadsSeed));
   }
+}
+
+double head_centre(const HeadsRun& run, std::size_t head) {
+  double sum = 0;
+  for (std::size_t i = 0; i < kHeadsHeldOut; ++i) {
+    std::array<double, kHeadsSteps> moments{};
+    const auto weights = weights_of(run, i);
+    for (std::size_t t = 0; t < kHeadsSteps; ++t) moments[t] = static_cast<double>(t) * weights[t * run.heads + head];
+    sum += compensated_sum(moments);
+  }
+  return sum / static_cast<double>(kHeadsHeldOut);
+}
+
+double head_separation(const HeadsRun& run) {
+  if (run.heads < 2) return 0;
+  double sum = 0;
+  for (std::size_t i = 0; i < kHeadsHeldOut; ++i) {
+    for (std::size_t a = 0; a < run.heads; ++a) {
+      for (std::size_t b = a + 1; b < run.heads; ++b) sum += distance(weights_of(run, i), run.heads, a, b);
+    }
+  }
+  const std::size_t pairs = run.heads * (run.heads - 1) / 2;
+  return sum / static_cast<double>(kHeadsHeldOut * pairs);
 }
 
 std::array<double, kHeadsSteps> HeadsRun::mean_weights(std::size_t head) const {

@@ -73,6 +73,11 @@ struct HeadsRun {
   [[nodiscard]] bool splits_by_region() const;
 };
 
+// From a run's weights: the mean over the held-out series of the sum over t of t * weight of one head; half the L1
+// distance of two heads' weights, the mean over pairs and series, 0 for one head.
+[[nodiscard]] double head_centre(const HeadsRun& run, std::size_t head);
+[[nodiscard]] double head_separation(const HeadsRun& run);
+
 struct HeadsLesson {
   HeadsSettings settings;
   std::vector<HeadsSeries> series;

@@ -23,12 +23,12 @@ TEST(HeadsData, GeneratorIsTheDocuments) {
   for (const double expected : numbers(at("first_10_uniforms_seed_20260218"))) EXPECT_EQ(generator.next(), expected);
 }
 
-// ((t ^ (t >> 16)) * 2246822507) mod 2^32 of the document is taken of the whole number t: bit 32 reaches bit 16. By
-// hand: 2^32 ^ 2^16 has the low half 2^16, and so have 2^16 - 1 shifted in nothing: seed 2^16 gives 2^16 ^ 1.
+// The document takes t ^ (t >> 16) of the whole number before it keeps 32 bits, so that bit 32 reaches bit 16: of
+// 2^32 + 2^16 there remains 2^16 ^ (2^16 + 1) = 1, which is also what remains of 1.
 TEST(HeadsData, SeedBeyond32BitsIsTakenAsTheDocumentTakesIt) {
   const auto first = [](std::uint64_t seed) { return PublishedGenerator(seed).next(); };
   EXPECT_NE(first(std::uint64_t{1} << 32U), first(0));
-  EXPECT_EQ(first((std::uint64_t{1} << 32U) | 0x10000U), first(1U));  // 2^16 ^ (2^16 | 1) = 1; and 1 ^ 0 = 1
+  EXPECT_EQ(first((std::uint64_t{1} << 32U) | 0x10000U), first(1U));
 }
 
 // A2

@@ -59,9 +59,8 @@ TEST(HeadsLesson, CorrectCountsAreTheDocuments) {
   for (std::size_t run = 0; run < 6; ++run) EXPECT_EQ(document_run(run).correct, expected[run]);
 }
 
-// A14, by hand: two heads, weights of one series repeated: all on step 2 against half on 2 and half on 8. Centres 2 and
-// 5; half the L1 distance is (0.5 + 0.5) / 2.
-TEST(HeadsLesson, MeanWeightsByHand) {
+// Two heads, the weights of every series the same: all on step 2 against half on 2 and half on 8.
+HeadsRun two_heads_by_hand() {
   HeadsRun run{.heads = 2};
   for (std::size_t i = 0; i < kHeadsHeldOut; ++i) {
     std::vector<double> one(24, 0.0);
@@ -69,9 +68,33 @@ TEST(HeadsLesson, MeanWeightsByHand) {
     one[2 * 2 + 1] = one[2 * 8 + 1] = 0.5;
     run.weights.insert(run.weights.end(), one.begin(), one.end());
   }
+  return run;
+}
+
+// A14
+TEST(HeadsLesson, MeanWeightsByHand) {
+  const HeadsRun run = two_heads_by_hand();
   EXPECT_EQ(run.mean_weights(0)[2], 1.0);
   EXPECT_EQ(run.mean_weights(1)[8], 0.5);
   EXPECT_EQ(run.mean_weights(1)[7], 0.0);
+}
+
+// A14: (2 + 8) / 2 is step 5; half of |1 - 0.5| + |0 - 0.5| is 0.5. One head has nobody to be apart from.
+TEST(HeadsLesson, CentresAndSeparationByHand) {
+  HeadsRun run = two_heads_by_hand();
+  EXPECT_DOUBLE_EQ(head_centre(run, 0), 2.0);
+  EXPECT_DOUBLE_EQ(head_centre(run, 1), 5.0);
+  EXPECT_DOUBLE_EQ(head_separation(run), 0.5);
+  run.heads = 1;
+  EXPECT_EQ(head_separation(run), 0.0);
+}
+
+// A16: centres at the ends of the regions 1-5 and 7-11 belong to them, 6 to neither.
+TEST(HeadsLesson, SplitsByRegionWhereEachRegionHasACentre) {
+  EXPECT_TRUE((HeadsRun{.heads = 2, .centres = {11.0, 1.0}}).splits_by_region());
+  EXPECT_TRUE((HeadsRun{.heads = 4, .centres = {6.0, 5.0, 6.0, 7.0}}).splits_by_region());
+  EXPECT_FALSE((HeadsRun{.heads = 2, .centres = {2.0, 6.5}}).splits_by_region());
+  EXPECT_FALSE((HeadsRun{.heads = 1, .centres = {6.0}}).splits_by_region());
 }
 
 // A14, A15: centre and separation by the definition, from the weights of the run, and the document's figures.
