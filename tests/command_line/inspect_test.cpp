@@ -244,6 +244,91 @@ TEST_F(InspectTest, HostileTokensStayText) {
   EXPECT_THAT(read("hostile.csv"), HasSubstr("\n1,1,8,\"\"\"\",0,\"<\","));
 }
 
+// Runs that learned series are looked at in the same way: rows are steps.
+class InspectSeriesTest : public InspectTest {
+ protected:
+  void SetUp() override {
+    InspectTest::SetUp();
+    std::string rows = "label,1,2,3,4,5\n";
+    for (int i = 0; i < 12; ++i) {
+      const std::string number = std::to_string(i);
+      rows += "up,0.5,1,2,3," + number + "\ndown," + number + ",3,2,1,-0.25\n";
+    }
+    write("series.csv", rows);
+    train_series("series", "attention-query");
+  }
+
+  void train_series(const std::string& run, const std::string& pooling) const {
+    const Ran ran = shell("\"$D\" train series.csv --task classify --out " + run + " --pooling " + pooling +
+                          " --width 8 --heads 2 --layers 1 --steps 2");
+    ASSERT_EQ(ran.code, 0) << ran.err;
+  }
+};
+
+TEST_F(InspectSeriesTest, ShowsHeadsAndPooling) {
+  const Ran ran = shell("\"$D\" inspect series --series 1");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("1 layers of 2 heads; series 1 ("));
+  EXPECT_THAT(ran.out, HasSubstr("looks mostly at"));
+  EXPECT_THAT(ran.out, HasSubstr("-0.25"));
+  EXPECT_THAT(ran.out, HasSubstr("Pooling: how each head, a row, weighs the steps"));
+  EXPECT_THAT(ran.out, HasSubstr("\n1 @"));
+  EXPECT_THAT(shell("\"$D\" inspect series --list").out, HasSubstr("pooling.pattern"));
+}
+
+TEST_F(InspectSeriesTest, JsonHoldsReadingsWeightsAndPooling) {
+  const Json json = json_of("\"$D\" inspect series --series 3 --json");
+  EXPECT_EQ(text_of(*json.find("readings")), "[[1.0],[3.0],[2.0],[1.0],[-0.25]]");
+  EXPECT_EQ(*json.find("series")->as<std::uint64_t>(), 3U);
+  const std::vector<Json>& pooling = list(json, "pooling");
+  ASSERT_EQ(pooling.size(), 2U);
+  for (const Json& head : pooling) {
+    double sum = 0;
+    for (const Json& weight : head.items()) sum += *weight.as<double>();
+    EXPECT_EQ(head.items().size(), 5U);
+    EXPECT_NEAR(sum, 1.0, 1e-6);
+  }
+  ASSERT_EQ(list(json, "heads").size(), 2U);
+  EXPECT_EQ(list(list(json, "heads")[1], "weights").size(), 5U);
+}
+
+TEST_F(InspectSeriesTest, FilesHoldTheForwardPassToTheBit) {
+  ASSERT_EQ(shell("\"$D\" inspect series --npz maps.npz --csv maps.csv").code, 0);
+  const auto maps = entries_of(folder_ / "maps.npz");
+  const Tensor readings = tensor_in(maps, "readings");
+  EXPECT_EQ(readings.shape(), (Shape{5, 1}));
+  EXPECT_EQ(readings.data<double>()[0], 0.5);
+  ASSERT_EQ(shell("\"$D\" inspect series --path blocks.0.attention.pattern --path pooled --npz paths.npz").code, 0);
+  const auto paths = entries_of(folder_ / "paths.npz");
+  EXPECT_TRUE(same_bits(tensor_in(maps, "blocks.0.attention.pattern"), tensor_in(paths, "blocks.0.attention.pattern")));
+  EXPECT_EQ(tensor_in(paths, "pooled").shape()[0], 1U);
+  EXPECT_THAT(read("maps.csv"), HasSubstr("\n0,1,0,\"0.5\",0,\"0.5\","));
+  ASSERT_EQ(shell("\"$D\" inspect series --path pooled --csv pooled.csv").code, 0);
+  EXPECT_THAT(read("pooled.csv"), HasSubstr("\npooled,0,,0,")) << "a row that is no step";
+}
+
+TEST_F(InspectSeriesTest, AClassTokenHasARowOfItsOwn) {
+  train_series("token", "class-token");
+  const Ran ran = shell("\"$D\" inspect token --columns 120");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("\n[class] "));
+  EXPECT_EQ(list(list(json_of("\"$D\" inspect token --json"), "heads")[0], "weights").size(), 6U);
+}
+
+TEST_F(InspectSeriesTest, OptionsOfTheOtherKindAreRefused) {
+  const auto refusal = [&](const std::string& words) {
+    const Ran ran = shell("\"$D\" inspect " + words);
+    EXPECT_EQ(ran.code, 2) << words;
+    return ran.err;
+  };
+  EXPECT_THAT(refusal("series --text damla"),
+              HasSubstr("--text is for runs that learned a text; this one learned series"));
+  EXPECT_THAT(refusal("series --generate 2"), HasSubstr("--generate"));
+  EXPECT_THAT(refusal("run --series 2"), HasSubstr("--series is for runs that learned series"));
+  EXPECT_THAT(refusal("series --series 24"), HasSubstr("give 0 to 23"));
+  EXPECT_THAT(refusal("series --layer 1"), HasSubstr("it has one, layer 0"));
+}
+
 struct BadInspect {
   const char* name;
   const char* script;

@@ -101,7 +101,7 @@ std::vector<Option> text_options() {
   return {{.name = "text", .value = "TEXT", .help = "the text; without it and --file the start of the validation part"},
           {.name = "file",
            .value = "FILE",
-           .help = "the text in a file; - is standard input",
+           .help = "the text, or series, in a file; - is standard input",
            .completes = Completes::file},
           skip_unknown_option("the text"),
           {.name = "from", .value = "N", .help = "begin with token N of the text; the first is 0"},

@@ -9,12 +9,14 @@
 #include "dikkat/base/error.h"
 #include "dikkat/base/file.h"
 #include "dikkat/base/json.h"
+#include "dikkat/base/size_text.h"
 #include "dikkat/cli/arguments.h"
 #include "dikkat/cli/chosen_text.h"
 #include "dikkat/cli/commands.h"
 #include "dikkat/cli/console.h"
 #include "dikkat/cli/execution.h"
 #include "dikkat/cli/heat_map.h"
+#include "dikkat/cli/inspected_run.h"
 #include "dikkat/cli/inspection.h"
 #include "dikkat/cli/inspection_files.h"
 #include "dikkat/cli/inspection_json.h"
@@ -22,11 +24,9 @@
 #include "dikkat/cli/inspection_pass.h"
 #include "dikkat/cli/inspection_view.h"
 #include "dikkat/cli/open_run.h"
+#include "dikkat/cli/series_run.h"
 #include "dikkat/cli/signals.h"
-#include "dikkat/cli/words.h"
-#include "dikkat/generate/session.h"
 #include "dikkat/inspect/capture.h"
-#include "dikkat/inspect/passes.h"
 #include "dikkat/text/utf8.h"
 
 namespace dikkat::cli {
@@ -66,92 +66,38 @@ generate::Sampling sampling_of(const Arguments& arguments) {
   return sampling;
 }
 
-// Tokens of the context that are left for the text when the model is to write so many.
-std::size_t room_for_text(std::size_t tokens, std::size_t context) {
-  if (tokens < context) return context - tokens;
-  throw Error(ErrorKind::usage,
-              fmt::format("--generate {} leaves no room for the text in a context of {} tokens", tokens, context),
-              {.key = "--generate",
-               .hint = context > 1 ? fmt::format("give --generate at most {}", context - 1) : "leave --generate out"});
-}
-
-// The text's tokens and those the model writes after it, drawn as `dikkat generate` draws them.
-std::vector<text::Token> continued(std::vector<text::Token> tokens, std::size_t count,
-                                   const generate::Sampling& sampling, const models::LanguageModel& model,
-                                   const kernels::Executor& executor) {
-  if (count == 0) return tokens;
-  generate::Sampler sampler(sampling);
-  generate::Session session(model, executor);
-  Tensor logits = session.feed(tokens);
-  for (std::size_t draw = 0; draw < count; ++draw) {
-    tokens.push_back(with_number(logits.dtype(), [&]<class T>() {
-      return sampler.next_token<T>(executor, std::span<const T>(logits.span<T>()), tokens, draw);
-    }));
-    if (draw + 1 < count) logits = session.feed(std::span(tokens).last(1));
-  }
-  return tokens;
-}
-
-Subject subject_of(const Arguments& arguments, const generate::Sampling& sampling, const train::LoadedRun& run,
-                   const kernels::Executor& executor) {
-  const std::size_t count = arguments.has("generate") ? arguments.positive("generate", 1) : 0;
-  Subject subject{.run = run,
-                  .text = chosen_text(arguments, run, room_for_text(count, run.model.config().context)),
-                  .tokens = {},
-                  .labels = {},
-                  .rule = inspect::map_rule(run.model.config()),
-                  .choice = head_choice(arguments, run.model.config())};
-  subject.tokens = continued(subject.text.tokens, count, sampling, run.model, executor);
-  subject.labels = inspect::token_labels(*run.tokenizer, subject.tokens, subject.text.tokens.size());
-  if (subject.text.skipped != 0) {
-    write_error("dikkat: left out " + grouped(subject.text.skipped) +
-                (subject.text.skipped == 1 ? " character" : " characters") + " that the model has no token for\n");
-  }
-  return subject;
-}
-
-// --- the one pass ---
-
-inspect::TappedPass short_pass(inspect::Passes& passes) {
-  return [&passes](std::size_t rows, nn::Tap& tap) {
-    const std::vector<text::Token> tokens(rows, 0);
-    static_cast<void>(passes.logits(tokens, &tap));
-  };
-}
-
-std::vector<std::string> wanted_paths(const Arguments& arguments, inspect::Passes& passes) {
+std::vector<std::string> wanted_paths(const Arguments& arguments, const InspectedRun& run) {
   if (!arguments.has("path")) return {};
   std::vector<std::string> known;
-  for (const auto& entry : inspect::activations(short_pass(passes), 1)) known.push_back(entry.path);
+  for (const auto& entry : inspect::activations(run.short_pass, 1)) known.push_back(entry.path);
   return inspect::matching(arguments.texts("path"), known);
 }
 
 // --- what is said ---
 
-std::string headline(const Subject& subject) {
-  const models::Config& model = subject.run.model.config();
-  std::string line =
-      fmt::format("{}, step {}: {} layers of {} heads; {}", text::escaped(subject.run.folder.path().string()),
-                  subject.run.state.step, model.layers, model.heads, subject.text.where());
-  if (subject.generated() != 0) line += fmt::format(", then {} written by the model", subject.generated());
+std::string headline(const InspectedRun& run, const Subject& subject) {
+  std::string line = fmt::format("{}, step {}: {} layers of {} heads; {}", text::escaped(run.folder), run.step,
+                                 run.model.layers, run.model.heads, subject.where);
+  if (subject.generated != 0) line += fmt::format(", then {} written by the model", subject.generated);
   return line + "\n";
 }
 
+// The chosen heads small, their facts, and the most focused of them large.
 std::string heads_text(const kernels::Executor& executor, const Subject& subject,
                        const std::vector<inspect::HeadSummary>& summaries,
                        const std::vector<inspect::LayerHeads>& layers, const Look& look) {
-  if (summaries.empty()) return "The model has no layers: there is no attention to look at.\n";
+  if (summaries.empty()) return "\nThe model has no layers: there is no attention between rows to look at.\n";
+  const bool several = summaries.size() > 1;
   const inspect::HeadSummary& chosen = most_focused(summaries);
-  std::string out;
-  if (summaries.size() > 1) {
-    out += "\nEach head as layer.head: rows look at columns, the first token is at the top left.\n\n" +
-           overview(summaries, look);
+  std::string out = "\n";
+  if (several) {
+    out +=
+        "Each head as layer.head: rows look at columns, the first is at the top left.\n\n" + overview(summaries, look);
   }
-  out += (summaries.size() > 1 ? "" : "\n") + facts_table(summaries);
-  out +=
-      "(means over the rows of this text, in tokens where they are lengths; descriptions, not tests against chance)\n";
-  out += fmt::format("\nHead {}.{}{}: each row's token looks at the columns' tokens.\n", chosen.layer, chosen.head,
-                     summaries.size() > 1 ? ", the most focused (--layer and --head choose another)" : "");
+  out += facts_table(summaries);
+  out += "(means over all rows, in rows where they are lengths; descriptions, not tests against chance)\n";
+  out += fmt::format("\nHead {}.{}{}: each row looks at the columns.\n", chosen.layer, chosen.head,
+                     several ? ", the most focused (--layer and --head choose another)" : "");
   const auto layer = std::find_if(layers.begin(), layers.end(), [&](const auto& l) { return l.layer == chosen.layer; });
   const ShownTokens shown = shown_tokens(subject.labels, look);
   return out + large_map(square_of(executor, subject.rule, *layer, chosen.head, shown), shown, subject.labels, look);
@@ -165,8 +111,8 @@ std::string activations_text(const std::vector<ActivationFacts>& all, const Look
 
 // --- the command ---
 
-int list_activations(const Arguments& arguments, const train::LoadedRun& run, inspect::Passes& passes, Output& output) {
-  const auto entries = inspect::activations(short_pass(passes), run.model.config().context);
+int list_activations(const Arguments& arguments, const InspectedRun& run, Output& output) {
+  const auto entries = inspect::activations(run.short_pass, run.model.context);
   std::size_t widest = 0;
   for (const auto& entry : entries) widest = std::max(widest, entry.path.size());
   Json list = Json::array();
@@ -182,13 +128,20 @@ int list_activations(const Arguments& arguments, const train::LoadedRun& run, in
 struct Work {
   const Arguments& arguments;
   const generate::Sampling& sampling;
-  inspect::Passes& passes;
+  const kernels::Executor& executor;
+  const InspectedRun& run;
   const Subject& subject;
   const std::vector<std::string>& paths;  // of activations; empty: attention is looked at
   const train::StopRequest& stop;
   Output& output;
 
-  void pass(const Sinks& sinks) const { run_pass(passes, subject, paths, sinks, stop); }
+  void pass(const Sinks& sinks) const { run_pass(executor, subject, paths, sinks, stop); }
+  // The pooled weights of a series come along with its heads.
+  void pass_with_pooling(Sinks sinks, PoolingView& pooling) const {
+    sinks.activations = {&pooling};
+    run_pass(executor, subject, pooling.paths(run), sinks, stop);
+  }
+  [[nodiscard]] Json json() const { return subject_json(run, subject); }
 };
 
 void say_written(const Work& work, const OutputFiles& files) {
@@ -200,6 +153,12 @@ void say_written(const Work& work, const OutputFiles& files) {
     if (!work.arguments.json()) work.output.line("Wrote " + text::escaped(*file) + ", " + size_text(bytes));
   }
   if (work.arguments.json()) work.output.line(text_of(Json::object().set("files", std::move(list))));
+}
+
+void write_page(const Work& work, const std::string& file, std::vector<inspect::LayerHeads> heads) {
+  const std::string drawn =
+      fmt::format("temperature {}, seed {}", text_of(work.sampling.temperature), work.sampling.seed);
+  replace_file(file, inspect::html_page(page_data(work.run, work.subject, std::move(heads), drawn), work.executor));
 }
 
 // To files: nothing is drawn.
@@ -215,39 +174,40 @@ void inspect_to_files(const Work& work, const OutputFiles& files) {
       sinks.activations.push_back(&file);
     }
   };
-  if (files.npz) take(npz.emplace(*files.npz, work.subject));
+  if (files.npz) take(npz.emplace(*files.npz, work.run, work.subject));
   const auto content = work.paths.empty() ? CsvFile::Content::maps : CsvFile::Content::activations;
   if (files.csv) take(csv.emplace(*files.csv, content, work.subject));
   if (files.html) sinks.heads = &heads;
   work.pass(sinks);
+  if (files.html) write_page(work, *files.html, std::move(heads));
   if (npz) npz->finish();
   if (csv) csv->finish();
-  if (files.html) {
-    const std::string drawn =
-        fmt::format("temperature {}, seed {}", text_of(work.sampling.temperature), work.sampling.seed);
-    replace_file(*files.html,
-                 inspect::html_page(page_data(work.subject, std::move(heads), drawn), work.passes.executor()));
-  }
   say_written(work, files);
 }
 
 void heads_as_json(const Work& work) {
-  Summaries summaries(work.passes.executor(), work.subject);
+  Summaries summaries(work.executor, work.subject);
   JsonMaps maps;
   Sinks sinks{.maps = {&summaries}};
-  const std::size_t tokens = work.subject.tokens.size();
-  const bool few = work.subject.choice.count() * tokens * tokens <= kMostJsonNumbers;
+  const std::size_t rows = work.subject.rows();
+  const bool few = work.subject.choice.count() * rows * rows <= kMostJsonNumbers;
   if (few || work.subject.choice.given) sinks.maps.push_back(&maps);
-  work.pass(sinks);
-  work.output.line(text_of(subject_json(work.subject).set("heads", heads_json(summaries.all(), maps.maps()))));
+  PoolingView pooling;
+  work.pass_with_pooling(sinks, pooling);
+  Json json = work.json();
+  json.set("heads", heads_json(summaries.all(), maps.maps()));
+  if (pooling.seen()) json.set("pooling", pooling.json());
+  work.output.line(text_of(json));
 }
 
 void draw_heads(const Work& work, const Look& look) {
-  Summaries summaries(work.passes.executor(), work.subject);
+  Summaries summaries(work.executor, work.subject);
   std::vector<inspect::LayerHeads> heads;
-  work.pass({.maps = {&summaries}, .heads = &heads});
-  work.output.write(headline(work.subject) +
-                    heads_text(work.passes.executor(), work.subject, summaries.all(), heads, look));
+  PoolingView pooling;
+  work.pass_with_pooling({.maps = {&summaries}, .heads = &heads}, pooling);
+  work.output.write(headline(work.run, work.subject) +
+                    heads_text(work.executor, work.subject, summaries.all(), heads, look));
+  if (pooling.seen()) work.output.write(pooling.text(work.subject.labels, look));
 }
 
 void show_activations(const Work& work, const Look& look) {
@@ -255,9 +215,9 @@ void show_activations(const Work& work, const Look& look) {
   ActivationView view(json ? ActivationView::Values::kept : ActivationView::Values::left_out);
   work.pass({.activations = {&view}});
   if (json) {
-    work.output.line(text_of(subject_json(work.subject).set("activations", activations_json(view))));
+    work.output.line(text_of(work.json().set("activations", activations_json(view))));
   } else {
-    work.output.write(headline(work.subject) + activations_text(view.all(), look));
+    work.output.write(headline(work.run, work.subject) + activations_text(view.all(), look));
   }
 }
 
@@ -273,14 +233,13 @@ int run_inspect(const Arguments& arguments, Output& output) {
   const OutputFiles files = output_files(arguments);
   const generate::Sampling sampling = sampling_of(arguments);
   const Execution execution(arguments);
-  const train::LoadedRun run = open_run(arguments);
-  inspect::Passes passes(run.model, execution.executor());
-  if (arguments.has("list")) return list_activations(arguments, run, passes, output);
-  const std::vector<std::string> paths = wanted_paths(arguments, passes);
-  const Subject subject = subject_of(arguments, sampling, run, execution.executor());
+  const InspectedRun run = inspected_run(arguments, execution.executor());
+  if (arguments.has("list")) return list_activations(arguments, run, output);
+  const std::vector<std::string> paths = wanted_paths(arguments, run);
+  const Subject subject = run.look_at(arguments, sampling);
   const train::StopRequest& stop = stop_on_signals("dikkat: stopping\n");
   try {
-    show({arguments, sampling, passes, subject, paths, stop, output}, files, look);
+    show({arguments, sampling, execution.executor(), run, subject, paths, stop, output}, files, look);
   } catch (const Stopped&) {
     return exit_code_of_signal(stop.signal.load());
   }
@@ -298,8 +257,10 @@ Command inspect_command() {
           "Runs the model over a text once and shows its attention: every head small, what it looks at, one head "
           "large. "
           "The weights are those of the forward pass itself, to the bit, before dropout; rows sum to one.\n"
+          "A run that learned series is shown a series in the same way: rows are its steps.\n"
           "With --path it shows other activations; --list names them all. With a file to write, nothing is drawn.\n"
-          "NPZ: tokens (T), texts (T), generated (T), and the maps as blocks.I.attention.pattern (T,H,T): token, head, "
+          "NPZ: tokens (T), texts (T), generated (T), or the readings of a series, and the maps as "
+          "blocks.I.attention.pattern (T,H,T): token, head, "
           "token looked at; of one head alone blocks.I.attention.pattern.H (T,T). With --path those activations "
           "instead.\n"
           "CSV: layer,head,query,query_token,key,key_token,weight for each key a query sees; with --path "
@@ -308,6 +269,9 @@ Command inspect_command() {
           "or --head chooses.",
       .operands = {{.name = "RUN", .help = "folder of a training", .completes = Completes::folder}},
       .groups = {{"Text", text_options()},
+                 {"Series, for a run that learned them",
+                  {{.name = "series", .value = "N", .help = "series N of the run's file, or of --file; the first is 0"},
+                   label_option()}},
                  {"Text that the model writes after it",
                   {{.name = "generate", .value = "N", .help = "let the model write N tokens more; they are marked"},
                    {.name = "temperature",

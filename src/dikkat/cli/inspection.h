@@ -1,18 +1,13 @@
-// What dikkat inspect is asked for, and who takes what the one forward pass shows.
+// Which heads dikkat inspect is asked for, and who takes what the one forward pass shows.
 #pragma once
 
 #include <cstddef>
-#include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "dikkat/cli/arguments.h"
-#include "dikkat/cli/chosen_text.h"
 #include "dikkat/inspect/attention_maps.h"
-#include "dikkat/inspect/token_labels.h"
 #include "dikkat/models/config.h"
-#include "dikkat/train/loaded_run.h"
 
 namespace dikkat::cli {
 
@@ -27,18 +22,6 @@ struct HeadChoice {
 };
 // Error{usage} for a layer or head that the model does not have, with the nearest.
 [[nodiscard]] HeadChoice head_choice(const Arguments& arguments, const models::Config& config);
-
-// What is looked at: a run, a text, its tokens with those the model wrote after it.
-struct Subject {
-  const train::LoadedRun& run;
-  ChosenText text;
-  std::vector<text::Token> tokens;
-  std::vector<inspect::TokenLabel> labels;  // one a token
-  inspect::MapRule rule;
-  HeadChoice choice;
-
-  [[nodiscard]] std::size_t generated() const { return tokens.size() - text.tokens.size(); }
-};
 
 // Takes the maps of the chosen heads: layer after layer, rows ascending.
 class MapSink {

@@ -31,18 +31,22 @@ void add_tokens(formats::NpzWriter& npz, const std::vector<inspect::TokenLabel>&
 
 }  // namespace
 
-NpzFile::NpzFile(const std::string& path, const Subject& subject) : subject_(subject), npz_(path) {
-  add_tokens(npz_, subject.labels);
+NpzFile::NpzFile(const std::string& path, const InspectedRun& run, const Subject& subject)
+    : subject_(subject), number_(formats::npy_number(run.dtype)), heads_(run.model.heads), npz_(path) {
+  if (run.of_series()) {
+    npz_.add("readings", subject.readings);
+  } else {
+    add_tokens(npz_, subject.labels);
+  }
 }
 
 void NpzFile::begin_layer(std::size_t layer) {
-  const std::size_t tokens = subject_.tokens.size();
-  const auto number = formats::npy_number(subject_.run.model.parameters().dtype());
+  const std::size_t rows = subject_.rows();
   const inspect::HeadRange heads = subject_.choice.heads;
-  if (subject_.choice.one_head(subject_.rule.heads)) {
-    npz_.begin(fmt::format("{}.{}", pattern_name(layer), heads.first), {.number = number, .shape = {tokens, tokens}});
+  if (subject_.choice.one_head(heads_)) {
+    npz_.begin(fmt::format("{}.{}", pattern_name(layer), heads.first), {.number = number_, .shape = {rows, rows}});
   } else {
-    npz_.begin(pattern_name(layer), {.number = number, .shape = {tokens, heads.last - heads.first, tokens}});
+    npz_.begin(pattern_name(layer), {.number = number_, .shape = {rows, heads.last - heads.first, rows}});
   }
 }
 
@@ -59,7 +63,7 @@ CsvFile::CsvFile(const std::string& path, Content content, const Subject& subjec
 }
 
 void CsvFile::take(const inspect::MapRows& rows) {
-  const std::size_t tokens = subject_.tokens.size();
+  const std::size_t tokens = subject_.rows();
   const std::size_t heads = rows.weights.shape()[1];
   for (std::size_t i = 0; i < rows.weights.shape()[0]; ++i) {
     const std::size_t query = rows.first_row + i;
@@ -76,9 +80,10 @@ void CsvFile::take(const inspect::MapRows& rows) {
 void CsvFile::take(const std::string& path, const Tensor& activation) {
   const std::size_t rows = activation.shape()[0];
   const std::size_t width = activation.count() / rows;
+  const bool ours = rows == tokens_.size();
   for (std::size_t i = 0; i < activation.count(); ++i) {
     const std::size_t row = i / width;
-    add(fmt::format("{},{},{},{},{}\n", path, row, tokens_[row], i % width, shortest(activation, i)));
+    add(fmt::format("{},{},{},{},{}\n", path, row, ours ? tokens_[row] : "", i % width, shortest(activation, i)));
   }
 }
 

@@ -10,16 +10,17 @@
 
 #include "dikkat/base/file.h"
 #include "dikkat/base/json.h"
-#include "dikkat/cli/inspection.h"
+#include "dikkat/cli/inspected_run.h"
 #include "dikkat/formats/npz.h"
 
 namespace dikkat::cli {
 
-// FILE.npz: tokens (T) i32, texts (T), generated (T) bool; the maps as blocks.I.attention.pattern (T,H,T), a single
-// chosen head as blocks.I.attention.pattern.H (T,T); activations by their paths.
+// FILE.npz: tokens (T) i32, texts (T), generated (T) bool of a text, readings (steps, channels) f64 of a series; the
+// maps as blocks.I.attention.pattern (T,H,T), a single chosen head as blocks.I.attention.pattern.H (T,T); activations
+// by their paths.
 class NpzFile final : public MapSink, public ActivationSink {
  public:
-  NpzFile(const std::string& path, const Subject& subject);
+  NpzFile(const std::string& path, const InspectedRun& run, const Subject& subject);
 
   void begin_layer(std::size_t layer) override;
   void take(const inspect::MapRows& rows) override;
@@ -29,12 +30,15 @@ class NpzFile final : public MapSink, public ActivationSink {
 
  private:
   const Subject& subject_;
+  formats::NpyNumber number_;  // of the model
+  std::size_t heads_;          // of the model
   formats::NpzWriter npz_;
 };
 
 // FILE.csv, RFC 4180 with line feeds. Of maps, one line for each key that a query sees:
 //   layer,head,query,query_token,key,key_token,weight
-// Of activations, one for each number: path,row,token,index,value. Tokens as they are, broken UTF-8 escaped.
+// Of activations, one for each number: path,row,token,index,value; no token
+// where rows are not those of the text. Tokens as they are, broken UTF-8 escaped.
 class CsvFile final : public MapSink, public ActivationSink {
  public:
   enum class Content : std::uint8_t { maps, activations };

@@ -8,22 +8,34 @@ namespace {
 
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
-}  // namespace
-
-Json subject_json(const Subject& subject) {
+Json tokens_json(const std::vector<inspect::TokenLabel>& labels) {
   Json tokens = Json::array();
-  for (const inspect::TokenLabel& label : subject.labels) {
+  for (const inspect::TokenLabel& label : labels) {
     tokens.push(Json::object().set("id", label.token).set("text", label.text).set("generated", label.generated));
   }
-  return Json::object()
-      .set("run", subject.run.folder.path().string())
-      .set("step", subject.run.state.step)
-      .set("weights_sha256", subject.run.weights_sha256)
-      .set("source", subject.text.source)
-      .set("first_token", subject.text.first)
-      .set("tokens_in_source", subject.text.total)
-      .set("skipped", subject.text.skipped)
-      .set("tokens", std::move(tokens));
+  return tokens;
+}
+
+Json readings_json(const Tensor& readings) {
+  Json steps = Json::array();
+  for (std::size_t step = 0; step < readings.shape()[0]; ++step) {
+    Json channels = Json::array();
+    for (std::size_t c = 0; c < readings.shape()[1]; ++c) {
+      channels.push(readings.data<double>()[step * readings.shape()[1] + c]);
+    }
+    steps.push(std::move(channels));
+  }
+  return steps;
+}
+
+}  // namespace
+
+Json subject_json(const InspectedRun& run, const Subject& subject) {
+  Json json = Json::object();
+  json.set("run", run.folder).set("step", run.step).set("weights_sha256", run.weights_sha256);
+  for (const JsonMember& member : subject.origin.members()) json.set(member.key, member.value);
+  return std::move(run.of_series() ? json.set("readings", readings_json(subject.readings))
+                                   : json.set("tokens", tokens_json(subject.labels)));
 }
 
 Json heads_json(const std::vector<inspect::HeadSummary>& summaries, std::vector<Json>& maps) {

@@ -16,17 +16,16 @@ void stop_if_asked(const train::StopRequest& stop) {
 
 }  // namespace
 
-void run_pass(inspect::Passes& passes, const Subject& subject, const std::vector<std::string>& paths,
+void run_pass(const kernels::Executor& executor, const Subject& subject, const std::vector<std::string>& paths,
               const Sinks& sinks, const train::StopRequest& stop) {
   const auto take_layer = [&](const inspect::LayerHeads& layer) {
     if (sinks.heads != nullptr) sinks.heads->push_back(layer);
     if (sinks.maps.empty()) return;
     for (MapSink* sink : sinks.maps) sink->begin_layer(layer.layer);
-    inspect::visit_maps(passes.executor(), subject.rule, layer, subject.choice.heads,
-                        [&](const inspect::MapRows& rows) {
-                          for (MapSink* sink : sinks.maps) sink->take(rows);
-                          stop_if_asked(stop);
-                        });
+    inspect::visit_maps(executor, subject.rule, layer, subject.choice.heads, [&](const inspect::MapRows& rows) {
+      for (MapSink* sink : sinks.maps) sink->take(rows);
+      stop_if_asked(stop);
+    });
     for (MapSink* sink : sinks.maps) sink->end_layer();
   };
   const bool looks_at_heads = !sinks.maps.empty() || sinks.heads != nullptr;
@@ -37,15 +36,11 @@ void run_pass(inspect::Passes& passes, const Subject& subject, const std::vector
     stop_if_asked(stop);
   });
   inspect::SeveralTaps taps({&heads, &watch});
-  data::Batch batch;
-  batch.inputs = subject.tokens;
-  batch.lengths = {subject.tokens.size()};
-  batch.rows.lay_out(batch.lengths, batch.lengths.front());
-  passes.look(batch, taps);
+  subject.pass(taps);
 }
 
 void Summaries::begin_layer(std::size_t layer) {
-  layer_.emplace(layer, subject_.choice.heads, subject_.tokens.size(), subject_.rule.mask);
+  layer_.emplace(layer, subject_.choice.heads, subject_.rows(), subject_.rule.mask);
 }
 
 void Summaries::end_layer() {
@@ -63,6 +58,42 @@ void ActivationView::take(const std::string& path, const Tensor& activation) {
   Json list = Json::array();
   for (std::size_t i = 0; i < activation.count(); ++i) list.push(json_number(activation, i));
   values_.push_back(std::move(list));
+}
+
+std::vector<std::string> PoolingView::paths(const InspectedRun& run) const {
+  const bool pools = run.of_series() && run.model.pooling == models::PoolingKind::attention_query;
+  return pools ? std::vector<std::string>{"pooling.pattern"} : std::vector<std::string>{};
+}
+
+void PoolingView::take(const std::string&, const Tensor& pattern) { pattern_ = pattern.clone(); }
+
+std::string PoolingView::text(const std::vector<inspect::TokenLabel>& labels, const Look& look) const {
+  const std::size_t steps = pattern_.shape()[0];
+  const std::size_t heads = pattern_.shape()[1];
+  std::vector<double> weights(heads * steps);
+  HeatMap map{.rows = heads, .columns = steps, .high = 0.0};
+  with_number(pattern_.dtype(), [&]<class T>() {
+    for (std::size_t i = 0; i < steps * heads; ++i) {
+      weights[i % heads * steps + i / heads] = static_cast<double>(pattern_.data<T>()[i]);
+    }
+  });
+  map.values = weights;
+  map.high = *std::max_element(weights.begin(), weights.end());
+  for (std::size_t head = 0; head < heads; ++head) map.row_labels.push_back(std::to_string(head));
+  for (const inspect::TokenLabel& label : labels) map.column_labels.push_back(label.text);
+  return "\nPooling: how each head, a row, weighs the steps; a row adds up to one.\n" + drawn(map, look) +
+         legend(0.0, map.high, look) + "\n";
+}
+
+Json PoolingView::json() const {
+  const std::size_t heads = pattern_.shape()[1];
+  Json rows = Json::array();
+  for (std::size_t head = 0; head < heads; ++head) {
+    Json row = Json::array();
+    for (std::size_t step = 0; step < pattern_.shape()[0]; ++step) row.push(json_number(pattern_, step * heads + head));
+    rows.push(std::move(row));
+  }
+  return rows;
 }
 
 std::vector<double> square_of(const kernels::Executor& executor, const inspect::MapRule& rule,

@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "dikkat/base/json.h"
-#include "dikkat/cli/inspection.h"
+#include "dikkat/cli/inspected_run.h"
 #include "dikkat/cli/inspection_view.h"
 #include "dikkat/inspect/head_facts.h"
-#include "dikkat/inspect/passes.h"
 #include "dikkat/train/trainer.h"
 
 namespace dikkat::cli {
@@ -28,8 +27,8 @@ struct Sinks {
 // A signal asked to stop; what was being written is given up.
 struct Stopped {};
 
-// Runs the model over the subject's tokens once. `paths`: the activations for the sinks. Throws Stopped.
-void run_pass(inspect::Passes& passes, const Subject& subject, const std::vector<std::string>& paths,
+// Runs the model over the subject once. `paths`: the activations for the sinks. Throws Stopped.
+void run_pass(const kernels::Executor& executor, const Subject& subject, const std::vector<std::string>& paths,
               const Sinks& sinks, const train::StopRequest& stop);
 
 // Facts and small pictures of every chosen head.
@@ -65,6 +64,21 @@ class ActivationView final : public ActivationSink {
   std::size_t count_ = 0;
   std::vector<ActivationFacts> all_;
   std::vector<Json> values_;
+};
+
+// How a series model with attention pooling weighs the steps: one row a head, adding up to one.
+class PoolingView final : public ActivationSink {
+ public:
+  // What to ask the pass for: nothing, where there is none.
+  [[nodiscard]] std::vector<std::string> paths(const InspectedRun& run) const;
+  void take(const std::string& path, const Tensor& pattern) override;
+  [[nodiscard]] bool seen() const { return pattern_.defined(); }
+
+  [[nodiscard]] std::string text(const std::vector<inspect::TokenLabel>& labels, const Look& look) const;
+  [[nodiscard]] Json json() const;  // (H, steps)
+
+ private:
+  Tensor pattern_;  // (steps, H)
 };
 
 // The shown square of one head's map, for large_map.

@@ -112,9 +112,8 @@ std::string large_map(const std::vector<double>& weights, ShownTokens shown,
   std::string out = drawn(map, look) + legend(0.0, 1.0, look) + "\n";
   if (written) out += "> was written by the model\n";
   if (shown.count < labels.size()) {
-    out += fmt::format(
-        "(tokens {} to {} of 0 to {} shown; more with a wider --columns, others with --from and --length)\n",
-        shown.first, shown.first + shown.count - 1, labels.size() - 1);
+    out += fmt::format("(rows and columns {} to {} of 0 to {} shown; --columns {} shows all)\n", shown.first,
+                       shown.first + shown.count - 1, labels.size() - 1, labels.size() + kWidestLabel + 3);
   }
   return out;
 }

@@ -96,7 +96,8 @@ TEST(InspectionView, ALargeMapHasItsTokensAndMarks) {
             "0.00  .:-=+*#%@ 1.00\n"
             "> was written by the model\n");
   EXPECT_THAT(large_map({1.0}, {3, 1}, letters(5, 5), {}), HasSubstr("\nd @@\n"));
-  EXPECT_THAT(large_map({1.0}, {3, 1}, letters(5, 5), {}), HasSubstr("(tokens 3 to 3 of 0 to 4 shown;"));
+  EXPECT_THAT(large_map({1.0}, {3, 1}, letters(5, 5), {}),
+              HasSubstr("(rows and columns 3 to 3 of 0 to 4 shown; --columns 16 shows all)"));
   EXPECT_THAT(large_map({1.0}, {0, 1}, letters(1, 1), {}), Not(HasSubstr("written")));
 }
 
