@@ -133,8 +133,8 @@ Finding check_memorising(Probe& probe, const Settings& settings, const kernels::
     const double rate = settings.learning_rate * std::min(1.0, static_cast<double>(t) / static_cast<double>(kWarmup));
     optimizer.step(executor, rate, optim::clip_factor(norm, settings.clip), t);
   }
-  const std::string what =
-      fmt::format("on one batch the loss went from {:.4f} to {:.4f} in {} steps", first, loss, t - 1);
+  const std::string what = fmt::format("on one batch the loss went from {:.4f} to {:.4f} in {} {}", first, loss, t - 1,
+                                       t == 2 ? "step" : "steps");
   if (loss <= first / 4) return {.severity = Severity::fine, .check = "memorise", .what = what};
   if (t <= kMemoriseSteps) {
     return {.severity = Severity::note,
@@ -150,16 +150,20 @@ Finding check_memorising(Probe& probe, const Settings& settings, const kernels::
           .kind = ErrorKind::numeric};
 }
 
-double seconds_of_step(Probe& probe, const Settings& settings, const kernels::Executor& executor, double seconds) {
+StepSeconds seconds_of_step(Probe& probe, const Settings& settings, const kernels::Executor& executor, double seconds) {
   optim::Optimizer optimizer(probe.parameters(), optimizer_settings(settings));
   const TimeLimit limit(seconds);
-  double least = 0;
+  StepSeconds least;
   for (std::uint64_t t = 1; t <= 5; ++t) {
-    const TimeLimit step(0);
+    const TimeLimit pass(0);
     (void)probe.loss(Gradients::kept);
+    const double for_pass = pass.passed();
+    const TimeLimit update(0);
     const double norm = optim::gradient_norm(executor, probe.parameters());
     optimizer.step(executor, settings.learning_rate, optim::clip_factor(norm, settings.clip), t);
-    least = t == 1 ? step.passed() : std::min(least, step.passed());
+    const double for_update = update.passed();
+    least.pass = t == 1 ? for_pass : std::min(least.pass, for_pass);
+    least.update = t == 1 ? for_update : std::min(least.update, for_update);
     if (limit.is_over()) break;
   }
   return least;

@@ -41,8 +41,13 @@ inline constexpr std::uint64_t kMemoriseSteps = 400;
 [[nodiscard]] Finding check_memorising(Probe& probe, const Settings& settings, const kernels::Executor& executor,
                                        double seconds);
 
-// Seconds of one step (loss, gradients, update) on the probe's batch: the least of up to five within `seconds`.
-[[nodiscard]] double seconds_of_step(Probe& probe, const Settings& settings, const kernels::Executor& executor,
-                                     double seconds);
+// Seconds of one step on the probe's batch: loss and gradients, which grow with the batch, and the update, which does
+// not. The least of up to five within `seconds`.
+struct StepSeconds {
+  double pass = 0;
+  double update = 0;
+};
+[[nodiscard]] StepSeconds seconds_of_step(Probe& probe, const Settings& settings, const kernels::Executor& executor,
+                                          double seconds);
 
 }  // namespace dikkat::train

@@ -62,18 +62,20 @@ class Trying {
   // How much can be gone through `times` times in `seconds`, by the pilot's speed: whole samples, or, where not even
   // one can, the beginning of one.
   [[nodiscard]] Amount amount_within(double seconds, double times, std::size_t most) const {
-    const auto tokens = static_cast<std::size_t>(std::min(1e9, seconds / (times * seconds_per_token_)));
+    const double left = std::max(0.0, seconds / times - update_);
+    const auto tokens = static_cast<std::size_t>(std::min(1e9, left / seconds_per_token_));
     const auto fit = static_cast<std::size_t>(static_cast<double>(tokens) / trial_.sample_tokens);
     return {.samples = std::clamp<std::size_t>(fit, 1, std::max<std::size_t>(1, most)),
             .length = std::clamp(tokens, std::min(kPilotTokens, context()), context())};
   }
 
-  // A step on very few tokens: what it costs beyond them (the update) is counted to them, so this is an upper bound.
+  // On very few tokens.
   void find_speed() {
     const std::size_t length = std::min(kPilotTokens, context());
     const auto pilot = probe(trial_.spec.model, number_type(settings()), {.samples = 1, .length = length});
-    seconds_per_token_ =
-        std::max(1e-9, seconds_of_step(*pilot, settings(), executor_, 0.02) / static_cast<double>(length));
+    const StepSeconds step = seconds_of_step(*pilot, settings(), executor_, 0.02);
+    seconds_per_token_ = std::max(1e-9, step.pass / static_cast<double>(length));
+    update_ = step.update;
   }
 
   void time_steps(Findings& findings) {
@@ -84,8 +86,8 @@ class Trying {
     findings.push_back(check_first_loss(full->loss(Gradients::none), full->ignorance()));
     const double tried =
         static_cast<double>(amount.samples) * std::min(static_cast<double>(amount.length), trial_.sample_tokens);
-    const double measured = seconds_of_step(*full, settings(), executor_, kForTiming * trial_.seconds);
-    findings.push_back(time_finding(measured * step_tokens() / tried));
+    const StepSeconds measured = seconds_of_step(*full, settings(), executor_, kForTiming * trial_.seconds);
+    findings.push_back(time_finding(measured.pass * step_tokens() / tried + measured.update));
   }
 
   [[nodiscard]] double step_tokens() const { return static_cast<double>(settings().batch) * trial_.sample_tokens; }
@@ -118,7 +120,8 @@ class Trying {
 
   const Trial& trial_;
   const kernels::Executor& executor_;
-  double seconds_per_token_ = 0;
+  double seconds_per_token_ = 0;  // of a pass
+  double update_ = 0;             // seconds of an update
 };
 
 }  // namespace
