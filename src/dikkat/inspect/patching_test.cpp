@@ -57,21 +57,28 @@ TEST_P(PatchingTest, APartOfATextIntoItselfMovesNothing) {
   }
 }
 
-// By the taps alone: one head, one row.
+// By the taps alone: a head of the first block at an earlier row, one of the last block at the row that is read.
 TEST_P(PatchingTest, AHeadAtARowIsWrittenThereAlone) {
-  const Part head = all_heads(config()).back();
-  Reader reader(head.sites);
-  (void)passes_.logits(from_, &reader);
-  std::vector<bool> rows(9);
-  rows[6] = true;
-  Writer writer(twins_.model, twins_.executor, {{.site = head.sites[0], .values = reader.values(0)}}, rows);
-  const double expected = difference(passes_.logits(into_, &writer));
-  const Patching patching = patch(passes_, question(), {{.part = head, .row = 6}, {.part = head}});
-  EXPECT_EQ(patching.results[0].output.difference(), expected);
-  EXPECT_EQ(patching.results[0].change.elements, head.sites[0].count);
-  EXPECT_EQ(patching.results[1].change.elements, 9 * head.sites[0].count);
+  const std::vector<Part> heads = {all_heads(config()).front(), all_heads(config()).back()};
+  const std::vector<std::size_t> at = {6, 8};
+  const Patching patching =
+      patch(passes_, question(), {{.part = heads[0], .row = 6}, {.part = heads[1], .row = 8}, {.part = heads[1]}});
   const double way = patching.from.difference() - patching.into.difference();
-  EXPECT_EQ(patching.results[0].share.value(), (expected - patching.into.difference()) / way);
+  for (std::size_t i = 0; i < 2; ++i) {
+    Reader reader(heads[i].sites);
+    (void)passes_.logits(from_, &reader);
+    std::vector<bool> rows(9);
+    rows[at[i]] = true;
+    Writer writer(twins_.model, twins_.executor, {{.site = heads[i].sites[0], .values = reader.values(0)}}, rows);
+    const double expected = difference(passes_.logits(into_, &writer));
+    if (i == 1) {
+      EXPECT_NE(expected, patching.into.difference());
+    }
+    EXPECT_EQ(patching.results[i].output.difference(), expected);
+    EXPECT_EQ(patching.results[i].change.elements, heads[i].sites[0].count);
+    EXPECT_EQ(patching.results[i].share.value(), (expected - patching.into.difference()) / way);
+  }
+  EXPECT_EQ(patching.results[2].change.elements, 9 * heads[1].sites[0].count);
 }
 
 TEST_P(PatchingTest, SaysProbabilityAndLossOfTheTarget) {
