@@ -244,6 +244,15 @@ void Chromium::click(double x, double y) {
   pointer("mouseReleased", x, y, 1);
 }
 
+double Chromium::worked_ms() {
+  (void)command("Performance.enable", Json::object().set("timeDomain", "threadTicks"));
+  const Json answer = command("Performance.getMetrics");
+  for (const JsonAt& metric : JsonAt(answer, "chromium")["metrics"].items()) {
+    if (metric["name"].string() == "TaskDuration") return 1000 * metric["value"].real();
+  }
+  throw std::runtime_error("the browser does not tell its time");
+}
+
 void Chromium::screenshot(const std::filesystem::path& to) {
   const Json answer = command("Page.captureScreenshot", Json::object().set("format", "png"));
   std::ofstream file(to, std::ios::binary);

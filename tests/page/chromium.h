@@ -46,6 +46,8 @@ class Chromium {
   void press(const std::string& key);
   void move_pointer(double x, double y);
   void click(double x, double y);
+  // Milliseconds of processor time that the page's main thread has worked: scripts, style, layout and painting.
+  [[nodiscard]] double worked_ms();
   // PNG
   void screenshot(const std::filesystem::path& to);
 

@@ -14,7 +14,7 @@ const kRamps = {
 
 const kScales = [
   {name: "linear", of: (p) => p, at: (t) => t, ticks: [0, 0.5, 1]},
-  {name: "root", of: (p) => Math.sqrt(p), at: (t) => t * t, ticks: [0, 0.01, 0.1, 0.5, 1]},
+  {name: "root", of: (p) => Math.sqrt(p), at: (t) => t * t, ticks: [0, 0.1, 0.5, 1]},
   {name: "log", of: (p) => (p <= 1e-4 ? 0 : 1 + Math.log10(p) / 4), at: (t) => 10 ** (4 * t - 4), ticks: [1e-4, 0.001, 0.01, 0.1, 1]},
 ];
 
@@ -33,6 +33,25 @@ function rampOf(theme, side) {
 function colourAt(ramp, t) {
   const i = 3 * Math.round(255 * Math.min(1, Math.max(0, t)));
   return `rgb(${ramp[i]},${ramp[i + 1]},${ramp[i + 2]})`;
+}
+
+function luminance([r, g, b]) {
+  const linear = (byte) => (byte <= 10 ? byte / 3294.6 : ((byte / 255 + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+}
+
+// From which t on text of colour `beyond` stands out more from the ramp than text of colour `ink` (both #rrggbb; WCAG 2
+// contrast).
+function turnOf(ramp, ink, beyond) {
+  const parse = (hex) => [1, 3, 5].map((from) => parseInt(hex.slice(from, from + 2), 16));
+  const contrast = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  const inkLuminance = luminance(parse(ink));
+  const beyondLuminance = luminance(parse(beyond));
+  for (let i = 0; i < 256; ++i) {
+    const here = luminance(ramp.subarray(3 * i, 3 * i + 3));
+    if (contrast(here, beyondLuminance) > contrast(here, inkLuminance)) return i / 255;
+  }
+  return 1;
 }
 
 // Paints weights (negative or no number: nothing to see there) into RGBA bytes.

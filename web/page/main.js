@@ -2,6 +2,16 @@
 
 const at = (id) => document.getElementById(id);
 
+const percent = (value) => `${(100 * value).toFixed(1)} %`;
+const length = (value) => `${value < 100 ? value.toFixed(1) : plain(Math.round(value))} tokens`;
+const kMeans = [
+  {key: "self", name: "to itself", share: true, text: percent},
+  {key: "previous", name: "to the token before", share: true, text: percent},
+  {key: "first", name: "to the first token", share: true, text: percent},
+  {key: "distance", name: "distance", share: false, text: length},
+  {key: "spread", name: "spread over", share: false, text: length},
+];
+
 class Page {
   constructor(facts) {
     this.facts = facts;
@@ -11,7 +21,7 @@ class Page {
     this.attention = new Attention(facts);
     this.rowWeights = new Float32Array(this.tokens.length);
     this.columnWeights = new Float32Array(this.tokens.length);
-    this.state = {layer: 0, head: 0, row: this.tokens.length - 1, key: null, held: false, scale: this.tokens.length > 600 ? 2 : 1, side: "looks", theme: "system"};
+    this.state = {layer: 0, head: 0, row: Math.floor(0.6 * this.tokens.length), key: null, compared: null, held: false, scale: this.tokens.length > 600 ? 2 : 1, side: "looks", theme: "system"};
     this.describe();
     const leave = () => this.leave();
     this.overview = new Overview(at("overview"), facts.layers, (layer, head) => this.choose(layer, head));
@@ -27,6 +37,7 @@ class Page {
     this.keys();
     this.colour();
     this.choose(0, 0);
+    this.strip.current(this.state.row, true);
   }
 
   get layer() {
@@ -50,12 +61,14 @@ class Page {
     const parts = [`${count(facts.layers.length, "layer")}, ${count(shown, "head")}`, count(this.tokens.length, "token"), looks + near];
     if (written > 0) parts.splice(2, 0, `${plain(written)} generated`);
     at("summary").textContent = parts.join(" \u00b7 ");
+    at("main").style.setProperty("--digits", String(this.tokens.length - 1).length);
     for (const {name, value} of facts.facts) at("facts").append(term(name, value));
     const rows = facts.checkedRows === this.tokens.length ? "all rows" : `${facts.checkedRows} rows`;
     const difference = facts.largestDifference === null ? "not a number" : facts.largestDifference.toExponential(1).replace("e-", "e\u2212");
     at("precision").textContent =
-      "Exact maps: queries, keys and row sums of the forward pass are stored as 32-bit floats without loss, and the weights are computed from them here. " +
-      `Largest difference from the forward pass\u2019s own weights, over ${rows} of every head: ${difference}. Written by ${facts.program}; this file asks the network for nothing.`;
+      "Exact maps: the file holds the forward pass\u2019s queries, keys and row sums as 32-bit floats, without loss; weights are computed from them here. " +
+      `Largest difference from the forward pass\u2019s own weights (${rows} of every head checked): ${difference}. ` +
+      `Written by ${facts.program}. It asks the network for nothing.`;
   }
 
   // ---- choices
@@ -160,17 +173,29 @@ class Page {
       notes.push(size === facts.heads ? "one key head for all" : `keys shared by heads ${group * size}\u2013${(group + 1) * size - 1}`);
     }
     at("head-note").textContent = notes.join(" \u00b7 ");
-    const share = (value) => (value === null ? "not a number" : `${(100 * value).toFixed(1)} %`);
-    const tokens = (value) => (value === null ? "not a number" : `${value < 100 ? value.toFixed(1) : plain(Math.round(value))} ${value.toFixed(1) === "1.0" ? "token" : "tokens"}`);
-    at("head-facts").replaceChildren(
-      term("to itself", share(means.self)),
-      term("to the token before", share(means.previous)),
-      term("to the first token", share(means.first)),
-      term("distance", tokens(means.distance)),
-      term("spread over", tokens(means.spread)),
-    );
+    at("means-title").textContent = `Head ${this.layer.number}.${number}, mean over rows`;
+    at("head-facts").replaceChildren(...kMeans.map((mean) => this.meanLine(mean, means[mean.key])));
     at("map").setAttribute("aria-label", `Layer ${this.layer.number}, head ${number}: ${plain(this.tokens.length)} rows and columns`);
     this.refresh();
+  }
+
+  meanLine(mean, value) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = mean.name;
+    button.setAttribute("aria-pressed", this.state.compared === mean.key);
+    button.addEventListener("click", () => this.compare(this.state.compared === mean.key ? null : mean));
+    const line = term("", value === null ? "not a number" : mean.text(value));
+    line.firstChild.replaceChildren(button);
+    return line;
+  }
+
+  // Bars under the thumbnails: shares of a row's whole weight, or of the largest of all heads.
+  compare(mean) {
+    this.state.compared = mean?.key ?? null;
+    const values = mean === null ? null : this.facts.layers.map((layer) => layer.heads.map((head) => head.facts[mean.key]));
+    this.overview.compare(values, mean?.share ? 1 : Math.max(1e-9, ...(values ?? []).flat()));
+    at("head-facts").querySelectorAll("button").forEach((button, n) => button.setAttribute("aria-pressed", kMeans[n] === mean));
   }
 
   step(by) {
@@ -234,7 +259,10 @@ class Page {
     const name = document.createElement("span");
     name.className = "token";
     showToken(name, this.tokens[row], {limit: 24});
-    at("token-name").replaceChildren(`Token ${plain(row)} `, name, this.made[row] ? " generated" : "");
+    const badge = document.createElement("span");
+    badge.className = "badge";
+    badge.textContent = this.made[row] ? "generated" : "";
+    at("token-name").replaceChildren(`Token ${plain(row)} `, name, badge);
     at("release").hidden = !held;
     this.caption();
     this.say();
@@ -376,8 +404,8 @@ function term(name, value) {
 
 function start() {
   const facts = JSON.parse(at("page-facts").textContent);
+  at("notice").hidden = true;
   at("main").hidden = false;
-  at("footer").hidden = false;
   const page = new Page(facts);
   // For the console: dikkat.weights(layer, head, row) by their numbers, as an array; -1 where the row sees nothing.
   globalThis.dikkat = {weights: (layer, head, row) => page.weights(layer, head, row)};

@@ -5,6 +5,7 @@
 const kTile = 128;          // pixels a side
 const kKeptTiles = 400;     // of 64 KiB of weights each
 const kSliceMs = 7;         // of computing before the page may answer somebody
+const kRedrawMs = 100;      // between pictures of what has been computed so far
 const kPixelsPerToken = [2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 28, 32, 40, 48, 56];
 const kLabelled = 11;       // CSS pixels a token from which on each has its label
 const kNumbered = 30;       // and its figures in the cell
@@ -42,6 +43,7 @@ class AttentionMap {
     this.scale = scale;
     this.ramp = ramp;
     this.theme = theme;
+    this.turn = turnOf(ramp, theme.ink, theme.panel);
     for (const tile of this.tiles.values()) tile.painted = 0;
     this.draw();
   }
@@ -59,32 +61,48 @@ class AttentionMap {
       canvas.width = Math.round(width * ratio);
       canvas.height = Math.round(height * ratio);
     }
-    this.levels = this.levelsFor(this.room(true));
-    if (this.levels[0].cell < kLabelled) this.levels = this.levelsFor(this.room(false));
+    // The most labels that fit at the level that shows all: upright, turned, or none.
+    const all = [this.gutters("upright"), this.gutters("turned"), this.gutters("none")].map((gutters) => ({gutters, levels: this.levelsFor(this.room(gutters))}));
+    this.levels = all.find(({gutters, levels}) => this.gutters(this.labelling(levels[0])).top === gutters.top).levels;
     if (fitted) return this.fit();
     this.level = this.levels.reduce((best, level) => (Math.abs(level.cell - this.level.cell) < Math.abs(best.cell - this.level.cell) ? level : best));
     this.settle();
   }
 
-  // The gutters for labels, or for numbers of positions.
-  gutters(labelled) {
-    if (!labelled) return {left: 46, top: 26};
-    const context = this.cells.getContext("2d");
-    context.font = kLabelFont;
-    const sample = this.labels.length > 400 ? this.labels.slice(0, 400) : this.labels;
-    const widest = Math.min(104, Math.max(...sample.map((label) => context.measureText(label).width)));
-    return {left: Math.ceil(widest) + 44, top: Math.ceil(widest) + 30};
+  // How tokens are written along the axes: at the top upright where all fit, else turned, or not at all.
+  labelling(level) {
+    if (level.cell < kLabelled) return "none";
+    return this.widest() <= level.cell - 2 ? "upright" : "turned";
   }
 
-  room(labelled) {
-    const {left, top} = this.gutters(labelled);
+  // Of the labels, in CSS pixels.
+  widest() {
+    if (this.widestLabel === undefined) {
+      const context = this.cells.getContext("2d");
+      context.font = kLabelFont;
+      const some = this.labels.length > 1000 ? this.labels.slice(0, 1000) : this.labels;
+      this.widestLabel = Math.min(104, Math.max(...some.map((label) => context.measureText(label).width)));
+    }
+    return this.widestLabel;
+  }
+
+  // Room for the axes at the left and the top.
+  gutters(labelling) {
+    if (labelling === "none") return {left: 46, top: 28};
+    const along = Math.ceil(this.widest());
+    return {left: along + 26, top: labelling === "upright" ? 28 : along + 22};
+  }
+
+  room({left, top}) {
     return Math.floor(Math.min(this.size.width - left - 2, this.size.height - top - 2) * this.ratio);
   }
 
-  // The levels of zoom, all of whole device pixels: `block` tokens a pixel, or `pixels` a token.
+  // The levels of zoom: `block` tokens a device pixel, or `pixels` a token. All are whole, but the one that shows all of a
+  // few hundred tokens, whose small cells fill the plot.
   levelsFor(device) {
     const largest = Math.floor(44 * this.ratio);
-    const fit = device >= this.count ? {block: 1, pixels: Math.min(largest, Math.floor(device / this.count))} : {block: Math.ceil(this.count / Math.max(64, device)), pixels: 1};
+    const share = device / this.count;
+    const fit = share >= 1 ? {block: 1, pixels: share < 8 ? share : Math.min(largest, Math.floor(share))} : {block: Math.ceil(this.count / Math.max(64, device)), pixels: 1};
     const finer = [];
     for (let block = 1; block < fit.block; block *= 2) finer.unshift({block, pixels: 1});
     for (const css of kPixelsPerToken) {
@@ -95,12 +113,12 @@ class AttentionMap {
   }
 
   get labelled() {
-    return this.level.cell >= kLabelled;
+    return this.labelling(this.level) !== "none";
   }
 
   // The part of the element in which cells stand.
   get plot() {
-    const {left, top} = this.gutters(this.labelled);
+    const {left, top} = this.gutters(this.labelling(this.level));
     const whole = this.count * this.level.cell;
     return {left, top, width: Math.min(whole, this.size.width - left - 2), height: Math.min(whole, this.size.height - top - 2)};
   }
@@ -121,17 +139,25 @@ class AttentionMap {
     this.draw();
   }
 
-  // The token under the middle, or under `at` (of the element), stays.
+  // What is under `at` (of the element), or the marked cell, or else the middle, stays.
   zoom(step, at = null) {
     const next = this.levels[Math.min(this.levels.length - 1, Math.max(0, this.levels.indexOf(this.level) + step))];
     if (next === this.level) return;
     const before = this.plot;
-    const point = at ?? {x: before.left + before.width / 2, y: before.top + before.height / 2};
+    const point = at ?? this.marked(before) ?? {x: before.left + before.width / 2, y: before.top + before.height / 2};
     const token = {x: (point.x - before.left + this.origin.x) / this.level.cell, y: (point.y - before.top + this.origin.y) / this.level.cell};
     this.level = next;
     const after = this.plot;
     this.origin = {x: token.x * next.cell - (point.x - after.left), y: token.y * next.cell - (point.y - after.top)};
     this.settle();
+  }
+
+  // The middle of the marked cell (a row without a key: where it meets its own column), if it is in sight.
+  marked(plot) {
+    if (this.row === null) return null;
+    const x = ((this.key ?? this.row) + 0.5) * this.level.cell - this.origin.x;
+    const y = (this.row + 0.5) * this.level.cell - this.origin.y;
+    return x < 0 || y < 0 || x > plot.width || y > plot.height ? null : {x: plot.left + x, y: plot.top + y};
   }
 
   // Brings a cell into sight.
@@ -195,8 +221,8 @@ class AttentionMap {
     ++tile.rows;
   }
 
+  // Computes for one slice; the next is asked for behind whatever else waits to be answered.
   work() {
-    this.working = false;
     const until = performance.now() + kSliceMs;
     while (this.queue.length > 0 && performance.now() < until) {
       const tile = this.queue[0];
@@ -206,7 +232,9 @@ class AttentionMap {
         this.computeRow(tile);
       }
     }
-    this.draw();
+    this.working = this.queue.length > 0;
+    if (this.working) this.channel.port2.postMessage(null);
+    if (!this.working || until > (this.drawn ?? 0) + kRedrawMs) this.draw();
   }
 
   want(tile) {
@@ -229,6 +257,7 @@ class AttentionMap {
     this.pending = true;
     requestAnimationFrame(() => {
       this.pending = false;
+      this.drawn = performance.now();
       this.drawCells();
       this.drawMarks();
       this.element.dataset.computing = this.queue.length;
@@ -250,7 +279,8 @@ class AttentionMap {
     context.clip();
     context.fillStyle = this.theme.masked;
     context.fillRect(left, top, width, height);
-    context.imageSmoothingEnabled = false;
+    context.imageSmoothingEnabled = this.level.pixels < 3 && this.level.pixels % 1 !== 0;
+    context.imageSmoothingQuality = "high";
     const side = (kTile * this.level.block) * this.level.cell;
     for (let ty = Math.floor(this.origin.y / side); ty * side < this.origin.y + height; ++ty) {
       for (let tx = Math.floor(this.origin.x / side); tx * side < this.origin.x + width; ++tx) {
@@ -275,15 +305,24 @@ class AttentionMap {
     const tile = this.tile(ty, tx);
     this.want(tile);
     this.paintTile(tile);
-    const done = (tile.rows / kTile) * side;
-    const share = this.thumbnail.width / this.count;
     const tokens = kTile * this.level.block;
-    if (tile.rows < kTile) {
-      const from = {x: tx * tokens * share, y: (ty * tokens + tile.rows * this.level.block) * share};
-      const size = {x: Math.min(tokens, this.count - tx * tokens), y: Math.min(tokens * (1 - tile.rows / kTile), this.count - ty * tokens - tile.rows * this.level.block)};
-      if (size.y > 0) context.drawImage(this.thumbnail, from.x, from.y, size.x * share, size.y * share, x, y + done, size.x * this.level.cell, size.y * this.level.cell);
-    }
-    if (tile.rows > 0) context.drawImage(tile.canvas, 0, 0, kTile, tile.rows, x, y, side, done);
+    const columns = Math.ceil(Math.min(this.count - tx * tokens, tokens) / this.level.block);
+    const rows = Math.min(tile.rows, Math.ceil(Math.min(this.count - ty * tokens, tokens) / this.level.block));
+    const pixel = side / kTile;
+    const [left, right, upper, lower] = [x, x + columns * pixel, y, y + rows * pixel].map((edge) => Math.round(edge * this.ratio) / this.ratio);
+    if (tile.rows < kTile) this.drawStandIn(context, tile, left, lower);
+    if (rows > 0) context.drawImage(tile.canvas, 0, 0, columns, rows, left, upper, right - left, lower - upper);
+  }
+
+  // The thumbnail where a tile's rows are not there yet.
+  drawStandIn(context, tile, x, y) {
+    const {block, cell} = this.level;
+    const share = this.thumbnail.width / this.count;
+    const row = (tile.ty * kTile + tile.rows) * block;
+    const key = tile.tx * kTile * block;
+    const rows = Math.min(this.count, (tile.ty + 1) * kTile * block) - row;
+    const keys = Math.min(this.count - key, kTile * block);
+    if (rows > 0) context.drawImage(this.thumbnail, key * share, row * share, keys * share, rows * share, x, y, keys * cell, rows * cell);
   }
 
   // Tokens in sight: [first, last].
@@ -315,7 +354,7 @@ class AttentionMap {
         if (tile === undefined || tile.rows <= i % kTile) continue;
         const weight = tile.weights[(i % kTile) * kTile + (j % kTile)];
         if (!(weight >= 0.005)) continue;
-        context.fillStyle = this.scale.of(weight) > 0.5 ? this.theme.panel : this.theme.ink;
+        context.fillStyle = this.scale.of(weight) >= this.turn ? this.theme.panel : this.theme.ink;
         const text = weight >= 0.995 ? "1" : weight.toFixed(2).slice(1);
         context.fillText(text, left - this.origin.x + (j + 0.5) * cell - 0.5, top - this.origin.y + (i + 0.5) * cell);
       }
@@ -341,6 +380,7 @@ class AttentionMap {
     for (const j of this.ticks(this.origin.x, width, step)) {
       const x = Math.round(left - this.origin.x + (j + 0.5) * this.level.cell) + 0.5;
       this.tick(context, x, top - 11, x, top - 7);
+      if (x + context.measureText(plain(j)).width / 2 > this.size.width) continue;
       context.textAlign = j === 0 ? "left" : "center";
       context.fillText(plain(j), j === 0 ? x - 1 : x, top - 14);
     }
@@ -403,7 +443,7 @@ class AttentionMap {
       context.fillStyle = colour(i, false);
       context.fillText(this.labels[i], left - 10, y, left - 14);
     }
-    const upright = this.labels.slice(firstKey, lastKey + 1).every((label) => context.measureText(label).width <= cell - 2);
+    const upright = this.labelling(this.level) === "upright";
     for (let j = firstKey; j <= lastKey; ++j) {
       const x = left - this.origin.x + (j + 0.5) * cell;
       if (x < left || x > left + width) continue;
@@ -434,31 +474,36 @@ class AttentionMap {
     if (this.row === null) return;
     const plot = this.plot;
     const {left, top, width, height} = plot;
-    const cell = Math.max(this.level.cell, 1 / this.ratio);
-    const y = top - this.origin.y + this.row * this.level.cell;
-    const x = this.key === null ? null : left - this.origin.x + this.key * this.level.cell;
+    const cell = this.level.cell;
+    const down = (token) => top - this.origin.y + token * cell;
+    const right = (token) => left - this.origin.x + token * cell;
+    const [firstKey, lastKey] = this.attention.visible(this.row);
+    const [firstRow, lastRow] = this.attention.seenBy(this.row);
     context.save();
     context.beginPath();
     context.rect(left - 1, top - 1, width + 2, height + 2);
     context.clip();
     if (cell >= 6) {
       context.lineWidth = 1.5;
-      context.strokeStyle = this.theme.looks;
-      context.strokeRect(left, y - 0.5, width, cell);
-      if (x !== null) {
-        context.strokeStyle = this.theme.ink;
-        context.strokeRect(x - 0.5, y - 0.5, cell, cell);
-      }
+      this.outline(context, this.theme.seen, right(this.row), down(firstRow), cell, (lastRow - firstRow) * cell);
+      this.outline(context, this.theme.looks, right(firstKey), down(this.row), (lastKey - firstKey) * cell, cell);
+      if (this.key !== null) this.outline(context, this.theme.ink, right(this.key), down(this.row), cell, cell);
     } else {
-      context.globalAlpha = 0.75;
-      context.fillStyle = this.theme.looks;
-      context.fillRect(left, y + cell / 2 - 0.5, width, 1);
+      context.globalAlpha = 0.8;
       context.fillStyle = this.theme.seen;
-      if (x !== null) context.fillRect(x + cell / 2 - 0.5, top, 1, height);
+      context.fillRect(right(this.row) + cell / 2 - 0.5, down(firstRow), 1, (lastRow - firstRow) * cell);
+      context.fillStyle = this.theme.looks;
+      context.fillRect(right(firstKey), down(this.row) + cell / 2 - 0.5, (lastKey - firstKey) * cell, 1);
+      if (this.key !== null) this.outline(context, this.theme.ink, right(this.key + 0.5) - 4, down(this.row + 0.5) - 4, 8, 8);
     }
     context.restore();
-    this.drawFlag(context, plot, "row", y + cell / 2, this.theme.looks);
-    if (x !== null) this.drawFlag(context, plot, "key", x + cell / 2, this.theme.seen);
+    this.drawFlag(context, plot, "row", down(this.row + 0.5), this.theme.looks);
+    if (this.key !== null) this.drawFlag(context, plot, "key", right(this.key + 0.5), this.theme.ink);
+  }
+
+  outline(context, colour, x, y, width, height) {
+    context.strokeStyle = colour;
+    context.strokeRect(x - 0.5, y - 0.5, width, height);
   }
 
   // The marked token's name on its axis.
@@ -471,13 +516,16 @@ class AttentionMap {
     context.direction = "ltr";
     const text = this.labelled ? this.labels[token] : plain(token);
     const depth = (axis === "row" ? plot.left : plot.top) - 8;
-    const turned = axis === "key" && this.labelled && context.measureText(text).width > this.level.cell - 2;
+    const turned = axis === "key" && this.labelling(this.level) === "turned";
     const across = axis === "row" || turned ? 16 : Math.max(16, context.measureText(text).width + 8);
     const along = axis === "row" || turned ? Math.min(depth, context.measureText(text).width + 8) : 16;
     context.save();
     context.translate(axis === "row" ? plot.left - 6 : at, axis === "row" ? at : plot.top - 6);
     if (turned) context.rotate(-Math.PI / 2);
     const box = axis === "row" ? [-along, -8, along, 16] : turned ? [0, -across / 2, along, across] : [-across / 2, -16, across, 16];
+    context.fillStyle = this.theme.panel;  // hides what stands beneath
+    if (axis === "row") context.fillRect(-depth, -16, depth - 2, 32);
+    if (axis === "key" && !this.labelled) context.fillRect(-across / 2 - 28, -22, across + 56, 17);
     context.fillStyle = colour;
     context.beginPath();
     context.roundRect(...box, 3);

@@ -4,7 +4,7 @@ class Overview {
   constructor(element, layers, choose) {
     this.cells = [];  // by layer, then head: {button, canvas, weights}
     const columns = [...new Set(layers.flatMap((layer) => layer.heads.map((head) => head.number)))].sort((a, b) => a - b);
-    element.style.setProperty("--columns", columns.length);
+    element.parentElement.parentElement.style.setProperty("--columns", columns.length);  // the layout gives them room
     element.append(this.headings(columns));
     layers.forEach((layer, l) => {
       const row = document.createElement("div");
@@ -45,8 +45,22 @@ class Overview {
     const canvas = document.createElement("canvas");
     canvas.width = canvas.height = Math.sqrt(weights.length);
     canvas.className = canvas.width < 64 ? "sharp" : "";
-    button.append(canvas);
-    return {button, canvas, weights};
+    const mean = document.createElement("span");
+    mean.className = "mean";
+    mean.hidden = true;
+    mean.append(document.createElement("b"));
+    button.append(canvas, mean);
+    return {button, canvas, weights, mean};
+  }
+
+  // A bar under each head: values (layers, heads) as shares of `whole`; null: none.
+  compare(values, whole) {
+    this.cells.forEach((cells, l) =>
+      cells.forEach(({mean}, h) => {
+        mean.hidden = values === null;
+        if (values !== null) mean.firstChild.style.inlineSize = `${(100 * (values[l][h] ?? 0)) / whole}%`;
+      }),
+    );
   }
 
   paint(scale, ramp) {

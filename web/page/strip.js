@@ -42,11 +42,12 @@ class Strip {
     }
   }
 
-  colours(ramp, ink, paper) {
+  colours(ramp, ink, beyond) {
+    const turn = turnOf(ramp, ink, beyond);
     for (let level = 1; level < kStripLevels; ++level) {
       const t = level / (kStripLevels - 1);
       this.element.style.setProperty(`--level-${level}`, colourAt(ramp, t));
-      this.element.style.setProperty(`--ink-${level}`, t > 0.5 ? paper : ink);
+      this.element.style.setProperty(`--ink-${level}`, t >= turn ? beyond : ink);
     }
   }
 
@@ -60,6 +61,10 @@ class Strip {
     span.classList.add("current");
     span.setAttribute("aria-selected", "true");
     this.element.setAttribute("aria-activedescendant", span.id);
-    if (follow) span.scrollIntoView({block: "nearest"});
+    if (!follow) return;
+    const {scrollTop, clientHeight} = this.element;
+    const above = span.offsetTop < scrollTop;
+    const below = span.offsetTop + span.offsetHeight > scrollTop + clientHeight;
+    if (above || below) this.element.scrollTop = span.offsetTop - clientHeight / 2;
   }
 }

@@ -50,11 +50,15 @@ function piecesOf(token, limit) {
   return {pieces, cut};
 }
 
-// One line of plain text, for the canvas and for screen readers.
+// One line of plain text, for the canvas and for screen readers; names of more than one letter stand in brackets.
 function labelOf(token, limit) {
   const {pieces, cut} = piecesOf(token, limit);
-  const text = pieces.map((piece) => (piece.named ? piece.text : piece.text.replaceAll(" ", "\u2423"))).join("");
+  const text = pieces.map((piece) => (piece.named ? bracketed(piece.text) : piece.text.replaceAll(" ", "\u2423"))).join("");
   return cut > 0 ? text + "\u2026" : text;
+}
+
+function bracketed(name) {
+  return name.length > 1 ? `\u27e8${name}\u27e9` : name;
 }
 
 // Fills `element` with the token; in running text a line feed also ends the line and a space is a space.
