@@ -18,15 +18,28 @@ std::string remedy_for(std::string_view name, const std::vector<std::string>& co
 
 }  // namespace
 
+const std::vector<Topic>& topics() {
+  static const std::vector<Topic> all = [] {
+    std::vector<Topic> list{
+        {"Train and use", {check_command(), train_command(), generate_command(), eval_command(), predict_command()}},
+        {"Look inside",
+         {inspect_command(), heads_command(), ablate_command(), patch_command(), order_command(), lens_command()}},
+        {"Learn", {lesson_command(), attend_command()}},
+        {"Runs and their weights", {info_command(), export_command(), import_command()}},
+        {"The program", {config_command(), man_command(), completions_command(), help_command()}},
+    };
+    for (Topic& topic : list) {
+      for (Command& command : topic.commands) command.groups.push_back(common_options());
+    }
+    return list;
+  }();
+  return all;
+}
+
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = [] {
-    std::vector<Command> list{
-        train_command(),   generate_command(), eval_command(),   predict_command(),     info_command(),
-        inspect_command(), heads_command(),    check_command(),  export_command(),      import_command(),
-        lesson_command(),  attend_command(),   ablate_command(), order_command(),       lens_command(),
-        patch_command(),   config_command(),   man_command(),    completions_command(), help_command(),
-    };
-    for (Command& command : list) command.groups.push_back(common_options());
+    std::vector<Command> list;
+    for (const Topic& topic : topics()) list.insert(list.end(), topic.commands.begin(), topic.commands.end());
     return list;
   }();
   return all;

@@ -30,7 +30,13 @@ namespace dikkat::cli {
 [[nodiscard]] Command completions_command();
 [[nodiscard]] Command help_command();
 
-// All of them, in the order of the help. Made at the first call.
+// They, by what they are for, in the order of the help. Made at the first call.
+struct Topic {
+  std::string title;
+  std::vector<Command> commands;
+};
+[[nodiscard]] const std::vector<Topic>& topics();
+// All of them, in that order.
 [[nodiscard]] const std::vector<Command>& commands();
 // Error{usage} with the nearest name.
 [[nodiscard]] const Command& command_named(std::string_view name);

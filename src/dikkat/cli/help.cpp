@@ -109,13 +109,17 @@ std::string help_of(const Command& command) {
 
 std::string overview() {
   std::string out =
-      "Dikkat trains small transformers on text and lets them write, the same to the last bit every time.\n\n"
-      "Usage: dikkat COMMAND [OPTION]...\n\nCommands:\n";
-  for (const Command& command : commands()) out += row(command.name, command.summary);
+      "Dikkat trains small transformers on text and on series and shows what they do inside, the same to the last bit "
+      "every time.\n\n"
+      "Usage: dikkat COMMAND [OPTION]...\n";
+  for (const Topic& topic : topics()) {
+    out += "\n" + topic.title + ":\n";
+    for (const Command& command : topic.commands) out += row(command.name, command.summary);
+  }
   out += examples_of({{"dikkat train data/atasozleri.txt --out runs/first --steps 600", "train on a text"},
                       {"dikkat generate runs/first --prompt \"Bir \" --tokens 300", "let the model write"},
                       {"dikkat train --out runs/first --resume", "go on where a stopped run stands"},
-                      {"dikkat info runs/first", "what stands in a run"}});
+                      {"dikkat inspect runs/first --text \"Bir elin\"", "see where every head looks"}});
   return out +
          "\ndikkat COMMAND --help   explains a command; dikkat man | man -l -   is the whole manual.\n"
          "dikkat --version        says what this build is.\n";
