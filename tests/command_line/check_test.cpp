@@ -214,6 +214,16 @@ TEST_F(CheckTest, SaysEverythingItLookedAt) {
               HasSubstr("that of who knows nothing 2.3026"));  // ln 10: eight letters, the blank, the line's end
 }
 
+TEST_F(CheckTest, AsksWhetherATableIsMeantAsAText) {
+  write("waves.csv", kWaves);
+  const Ran ran = shell("\"$D\" check waves.csv --json" + kSmall);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const std::vector<Row> rows = rows_of(ran.out);
+  EXPECT_TRUE(std::any_of(rows.begin(), rows.end(), [](const Row& row) {
+    return row.severity == "note" && row.check == "task" && row.where == "waves.csv";
+  })) << ran.out;
+}
+
 TEST_F(CheckTest, FaultsOfTheCallAreUsage) {
   write("one.txt", kText);
   EXPECT_EQ(shell("\"$D\" check").code, 2);

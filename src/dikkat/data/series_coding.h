@@ -31,7 +31,8 @@ struct SeriesCoding {
   [[nodiscard]] std::string fingerprint() const;  // 32 hex digits of XXH3-128 of to_json()
 };
 
-// From rows `rows` of the table. Error{malformed} for fewer than two classes, a label that is no number (regress).
+// From rows `rows` of the table. Error{malformed} for fewer than two classes, two labels that are the same number, a
+// label that is no number (regress), values whose mean or deviation is beyond a double.
 [[nodiscard]] SeriesCoding series_coding_of(const SeriesTable& table, std::span<const std::size_t> rows,
                                             SeriesTarget target, const std::string& file);
 // Error{malformed} with key and rule. `file` is named in errors.
@@ -43,13 +44,15 @@ struct CodedSeries {
   std::vector<double> values;              // (sum of lengths, channels)
   std::vector<std::size_t> first_step{0};  // (n+1) where each series' steps begin
   std::vector<std::int32_t> classes;       // (n), index into the coding's labels; -1 where there is no label
-  std::vector<double> numbers;             // (n) standardised targets of `number`
+  std::vector<double> numbers;             // (n) standardised targets of `number`; empty where there are no labels
 
   [[nodiscard]] std::size_t count() const { return first_step.size() - 1; }
   [[nodiscard]] std::size_t length(std::size_t series) const { return first_step[series + 1] - first_step[series]; }
 };
 
-// Error{incompatible} for another number of channels or a label the coding does not know (nearest, row).
+// Channels go by their names where both sides have them, in any order, else by place. Labels that are numbers go by
+// value ("1" is "1.0"). Error{incompatible} for another number of channels, a channel or a label the coding does not
+// know (nearest, row); Error{malformed} for a label that is no number (regress) and values too large for a float.
 [[nodiscard]] CodedSeries coded(const SeriesTable& table, const SeriesCoding& coding, const std::string& file);
 
 }  // namespace dikkat::data

@@ -75,6 +75,19 @@ void check_corpus_and_model(RunSpec spec, const data::Texts& texts, const kernel
                          executor));
 }
 
+// A table of series can be learned as a text, too, but that is seldom meant.
+void note_tables(const Paths& paths, Findings& findings) {
+  for (const std::filesystem::path& path : paths) {
+    const std::filesystem::path extension = path.extension();
+    if (extension != ".csv" && extension != ".tsv" && extension != ".ts") continue;
+    findings.push_back({.severity = Severity::note,
+                        .check = "task",
+                        .what = "the name is that of a table of series, and it is to be learned as a text",
+                        .where = path.string(),
+                        .remedy = "say --task classify or --task regress if it is one"});
+  }
+}
+
 Findings check_texts(const RunSpec& spec, const Paths& paths, const kernels::Executor& executor, double seconds) {
   std::optional<data::Texts> texts;
   try {
@@ -84,6 +97,7 @@ Findings check_texts(const RunSpec& spec, const Paths& paths, const kernels::Exe
     return findings_of_unclean(paths, spec.settings.tokenizer, error);
   }
   Findings findings = bytes_findings(*texts, spec.settings.tokenizer);
+  note_tables(paths, findings);
   try {
     check_corpus_and_model(spec, *texts, executor, seconds, findings);
   } catch (const Error& error) {
