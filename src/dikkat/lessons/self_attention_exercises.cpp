@@ -99,6 +99,12 @@ std::string sentences_exercise(const SelfAttentionLesson& lesson) {
                     joined(moved), lesson.permuted.weights_apart, lesson.permuted.output_apart);
 }
 
+std::string heads_apart(const SelfAttentionLesson& lesson) {
+  if (lesson.options.heads == 1) return "there is one head here, and nothing to join";
+  return fmt::format("{} heads here differ by {:.3f} on average in what they look at", lesson.options.heads,
+                     lesson.heads_apart);
+}
+
 std::string terms(const SelfAttentionLesson& lesson) {
   const SelfAttentionOptions& o = lesson.options;
   const std::string first = quoted(o.words.front());
@@ -127,9 +133,8 @@ std::string terms(const SelfAttentionLesson& lesson) {
              "                      of {0}: {1}, sum {2:.4f}\n"
              "   multi-head attention\n"
              "                      \"parallel attention\": several projections attend, the results are joined;\n"
-             "                      {3} heads here differ by {4:.3f} on average in what they look at\n\n",
-             first, listed(lesson.base.weights[0].row(0)), sum_of(lesson.base.weights[0].row(0)), o.heads,
-             lesson.heads_apart);
+             "                      {3}\n\n",
+             first, listed(lesson.base.weights[0].row(0)), sum_of(lesson.base.weights[0].row(0)), heads_apart(lesson));
 }
 
 // What this run's options have done to the published one.

@@ -17,8 +17,8 @@ std::string title(const SelfAttentionLesson& lesson) {
   const SelfAttentionOptions& o = lesson.options;
   return fmt::format(
       "Self-attention from scratch: \"{}\"\n"
-      "{} words as vectors of {} random numbers (seed {}); queries, keys and values are {} wide{}.\n\n",
-      joined(o.words), o.words.size(), o.width, decimal(o.seed), o.head_width,
+      "{} as vectors of {} random numbers (seed {}); queries, keys and values are {} wide{}.\n\n",
+      joined(o.words), counted(o.words.size(), "word"), o.width, decimal(o.seed), o.head_width,
       o.direction == kernels::Direction::causal ? "; causal mask" : "");
 }
 
@@ -27,11 +27,12 @@ std::string why(const SelfAttentionLesson& lesson) {
   const std::size_t n = words.size();
   return fmt::format(
       "1. Why: from one step after the other to all at once\n"
-      "   A recurrent network reads {0} words in {0} steps, O(n): what it knows of {1} is squeezed through\n"
-      "   its hidden state {2} times before it has read {3}. Attention lets every word look at every word\n"
-      "   in one parallel step: {0} x {0} = {4} scores, and no path is longer than 1.\n"
+      "   A recurrent network reads {6} in {7}, O(n): what it knows of {1} is squeezed through\n"
+      "   its hidden state {2} before it has read {3}. Attention lets every word look at every word\n"
+      "   in one parallel step: {0} x {0} = {4}, and no path is longer than 1.\n"
       "   Here {3} takes {5:.1f} % of what it becomes straight from {1}.\n\n",
-      n, quoted(words.front()), n - 1, quoted(words.back()), n * n, 100 * lesson.base.weights[0](n - 1, 0));
+      n, quoted(words.front()), counted(n - 1, "time"), quoted(words.back()), counted(n * n, "score"),
+      100 * lesson.base.weights[0](n - 1, 0), counted(n, "word"), counted(n, "step"));
 }
 
 std::string blend(const SelfAttentionLesson& lesson, std::size_t row) {

@@ -284,6 +284,14 @@ TEST_F(ExplainedSelfAttention, SaysWhatAChangeDid) {
   EXPECT_THAT(explained(lesson_with({.words = {"one", "two"}})), HasSubstr("one has 2, the other 6"));
 }
 
+TEST(ExplainedSelfAttentionLayout, OneWordAndOneHeadAreSpokenOfAsOne) {
+  const std::string text = explained(lesson_with({.words = {"alone"}, .heads = 1}));
+  for (const char* part :
+       {"1 word as vectors of 8", "reads 1 word in 1 step, O(n)", "1 x 1 = 1 score, and", "there is one head here"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
 TEST(ExplainedSelfAttentionLayout, LongAndHostileWordsAreCutAndEscaped) {
   SelfAttentionOptions options;
   options.words = {"<script>alert(1)</script>", "\x1B[2J", "a\nb",
