@@ -53,7 +53,7 @@ std::string without_cached(const std::string& json) {
 
 TEST_F(HeadsTest, SaysWhatItLookedAtAndWhatTheMarksMean) {
   const std::string out = heads("run --draws 199");
-  EXPECT_THAT(out, HasSubstr("run, step 4: 1 x 2 heads on 50 windows of 8 tokens of text.txt"));
+  EXPECT_THAT(out, HasSubstr("run, step 4: 1 x 2 heads on 50 windows of 8 tokens of /"));
   EXPECT_THAT(out, HasSubstr("chance: 199 untrained models of this shape, 50 of the windows"));
   EXPECT_THAT(out, HasSubstr("uniform"));
   EXPECT_THAT(out, HasSubstr("  head 1"));
