@@ -34,10 +34,18 @@ Json as_json(const lessons::BlockLesson& lesson) {
       .set("predicted", lesson.predicted);
 }
 
+// The document's generator has 32 bits of state.
+std::uint32_t seed_of(const Arguments& arguments) {
+  const auto seed = arguments.value<std::uint64_t>("seed", lessons::kBlockLessonSeed);
+  if (seed > 0xFFFFFFFFU) refuse_value("seed", std::to_string(seed), "a whole number below 4294967296");
+  return static_cast<std::uint32_t>(seed);
+}
+
 int run_lesson(const Arguments& arguments, Output& output) {
   const Execution execution(arguments);
   const auto residuals = arguments.has("no-residual") ? models::Residuals::off : models::Residuals::on;
-  const lessons::BlockLesson lesson = lessons::block_lesson(execution.executor(), residuals);
+  const lessons::BlockLesson lesson =
+      lessons::block_lesson(execution.executor(), residuals, lessons::kBlockLessonSteps, seed_of(arguments));
   if (arguments.json()) {
     output.line(text_of(as_json(lesson)));
   } else {
@@ -54,9 +62,14 @@ Lesson lesson_block() {
           .description =
               "block: the transformer block. What layer norm does to a row, where a small GPT's parameters are, and "
               "whether it can memorise one batch; with --no-residual the exercise, the same without residuals.",
-          .options = {{.name = "no-residual", .help = "without residual connections"}},
+          .options = {{.name = "no-residual", .help = "without residual connections"},
+                      {.name = "seed",
+                       .value = "N",
+                       .help = "seed of the initial weights",
+                       .fallback = std::to_string(lessons::kBlockLessonSeed)}},
           .examples = {{"dikkat lesson block", "the chapter on the transformer block"},
-                       {"dikkat lesson block --no-residual", "its exercise"}},
+                       {"dikkat lesson block --no-residual", "its exercise"},
+                       {"dikkat lesson block --seed 6", "another start"}},
           .run = run_lesson};
 }
 
