@@ -64,8 +64,8 @@ TEST(SeriesCoding, TakesMeanAndDeviationFromTheTrainingPartOnly) {
 
 // The mean of a constant that binary numbers do not hold exactly may round; its deviation must not be of rounding.
 TEST(SeriesCoding, OfAConstantIsZeroExactly) {
-  SeriesTable table = labelled({"a", "b", "a", "b", "a", "b", "a"});
-  table.values.assign(7, 0.1);
+  SeriesTable table = labelled({"a", "b", "a"});  // 0.1 + 0.1 + 0.1 over 3 is not 0.1
+  table.values.assign(3, 0.1);
   const SeriesCoding coding = coding_of(table);
   EXPECT_THAT(coding.means, ElementsAre(0.1));
   EXPECT_THAT(coding.deviations, ElementsAre(1));

@@ -406,7 +406,7 @@ std::vector<std::string> labels_of(std::string_view letters) {
 
 TEST(ValidationRows, AreAShareOfEachLabel) {
   std::string letters;
-  for (const auto& [letter, count] : std::map<char, std::size_t>{{'a', 100}, {'b', 37}, {'c', 2}, {'d', 1}, {'e', 3}}) {
+  for (const auto& [letter, count] : std::map<char, std::size_t>{{'a', 100}, {'b', 38}, {'c', 2}, {'d', 1}, {'e', 3}}) {
     letters += std::string(count, letter);
   }
   const auto labels = labels_of(letters);
@@ -416,7 +416,7 @@ TEST(ValidationRows, AreAShareOfEachLabel) {
     EXPECT_TRUE(std::is_sorted(rows.begin(), rows.end()));
     EXPECT_EQ(std::set<std::size_t>(rows.begin(), rows.end()).size(), rows.size());
     for (const std::size_t row : rows) ++chosen[labels[row]];
-    EXPECT_EQ(chosen, (std::map<std::string, std::size_t>{{"a", 20}, {"b", 7}, {"c", 1}, {"e", 1}}));
+    EXPECT_EQ(chosen, (std::map<std::string, std::size_t>{{"a", 20}, {"b", 8}, {"c", 1}, {"e", 1}}));
   }
   EXPECT_THAT(validation_rows(labels, 0, 1), IsEmpty());
   EXPECT_THAT(validation_rows(labels_of("aab"), 0.999, 1).size(), 1U);  // one is left to train on
@@ -458,6 +458,13 @@ TEST(ValidationRows, DependOnTheSeedAndFavourNoPlace) {
   EXPECT_GT(*std::min_element(times.begin(), times.end()), 420U);
   EXPECT_LT(*std::max_element(times.begin(), times.end()), 580U);
   EXPECT_NE(validation_rows(labels, 0.25, 1), validation_rows(labels, 0.25, 2));
+  std::vector<std::string> two = labels;  // the rows of another label are not those of the first again
+  two.resize(80, "b");
+  auto rows = validation_rows(two, 0.25, 1);
+  EXPECT_EQ(std::vector<std::size_t>(rows.begin(), rows.begin() + 10), validation_rows(labels, 0.25, 1));
+  for (std::size_t& row : rows) row %= 40;
+  EXPECT_NE(std::vector<std::size_t>(rows.begin(), rows.begin() + 10),
+            std::vector<std::size_t>(rows.begin() + 10, rows.end()));
 }
 
 TEST(ValidationRows, OfNumbersAreAShareOfAll) {
