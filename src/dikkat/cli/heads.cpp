@@ -273,6 +273,12 @@ class NullMaker {
   const train::StopRequest& stop_;
 };
 
+void say_skipped(std::size_t skipped) {
+  if (skipped == 0) return;
+  write_error("dikkat: left out " + grouped(skipped) + (skipped == 1 ? " character" : " characters") +
+              " that the model has no token for\n");
+}
+
 HeadsLook look_of(const Arguments& arguments, const train::LoadedRun& run, const Wish& wish, const Subject& subject,
                   inspect::HeadsReport report, bool cached) {
   return {.run = arguments.operands().front(),
@@ -306,6 +312,7 @@ int run_heads(const Arguments& arguments, Output& output) {
   const Wish wish = wish_of(arguments, model);
   const Subject subject = subject_of(arguments, run, wish);
   const inspect::HeadWindows windows = windows_of(subject, wish, model.vocabulary);
+  say_skipped(subject.corpus.skipped);
   const train::StopRequest& stop = stop_on_signals("dikkat: stopping\n");
 
   inspect::Passes passes(run.model, execution.executor());
