@@ -68,6 +68,7 @@ TEST_F(OrderProgramTest, SeriesWithoutBlocksAndPositionsMoveByNotOneBit) {
   const Json stays = json("$D order blind series.csv --stay step");
   EXPECT_FALSE(at(stays)["blind_by_make"].boolean());
   EXPECT_EQ(at(stays)["not_moved"].count(), 0U);
+  EXPECT_THAT(shell("$D order blind").out, HasSubstr("Only 6 series"));
   EXPECT_THAT(shell("$D order blind series.csv --stay stpe").err, HasSubstr("did you mean step?"));
   EXPECT_THAT(shell("$D order blind --windows 5").err, HasSubstr("the run learned series"));
   EXPECT_THAT(shell("$D ablate blind").err, HasSubstr("series"));

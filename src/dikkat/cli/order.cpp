@@ -157,6 +157,14 @@ std::string as_text(const inspect::OrderTest& test, const std::string& source, b
   return out + fmt::format("{}ot moved at all: {}\n\n", numbers ? "N" : "n", grouped(test.unmoved));
 }
 
+std::optional<std::string> few_series(std::size_t count) {
+  if (count >= inspect::kLeastWindows) return std::nullopt;
+  return fmt::format(
+      "Only {} series: intervals from fewer than {} hold 95 % only where the distances are near normal; name a FILE "
+      "with more",
+      count, inspect::kLeastWindows);
+}
+
 int order_of_series(const Arguments& arguments, const inspect::OrderOptions& options, Output& output) {
   for (const char* option : {"windows", "length", "skip-unknown"}) {
     if (!arguments.has(option)) continue;
@@ -171,11 +179,16 @@ int order_of_series(const Arguments& arguments, const inspect::OrderOptions& opt
   const bool numbers = run.model.config().task == models::Task::regress;
   const inspect::OrderTest test =
       inspect::order_test(run.model, execution.executor(), series.coded, kept, options.seed);
+  const auto few = few_series(test.distances.size());
   if (arguments.json()) {
-    output.line(text_of(common_json(blind, test).set("file", series.source).set("series", test.distances.size())));
+    output.line(text_of(common_json(blind, test)
+                            .set("file", series.source)
+                            .set("series", test.distances.size())
+                            .set("warning", few ? Json(*few) : Json())));
     return 0;
   }
   output.write(as_text(test, series.source, numbers, arguments.text("stay")) + verdict(blind, test));
+  if (few) output.write("\n" + *few + ".\n");
   return 0;
 }
 
