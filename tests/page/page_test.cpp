@@ -116,6 +116,29 @@ TEST_F(PageTest, ShowsManyHeads) {
   keep_screenshot("144-heads-narrow");
 }
 
+TEST_F(PageTest, FitsTheWholeMapIntoEveryWindow) {
+  for (const std::size_t tokens : {30U, 70U, 256U, 900U}) {
+    open(planted_page({"a", "b", "c"}, tokens, 1, 1));
+    for (const Chromium::View& view : {Chromium::View{}, Chromium::View{.width = 1100, .height = 700},
+                                       Chromium::View{.width = 390, .height = 844, .pixels = 2}}) {
+      browser().set_view(view);
+      settle();
+      settle();
+      // Above the map each column names its token; from the right, the first is among the last.
+      const double first = browser().number(
+          "(async () => { const map = document.getElementById('map'); const box = map.getBoundingClientRect(); const "
+          "name = "
+          "() => document.getElementById('token-name').textContent; const point = async (x) => { map.dispatchEvent(new "
+          "PointerEvent('pointermove', {bubbles: true, clientX: box.left + x, clientY: box.top + 5})); await new "
+          "Promise(requestAnimationFrame); await new Promise(requestAnimationFrame); }; await point(60); const before "
+          "= "
+          "name(); for (let x = box.width - 1; x > 0 && name() === before; x -= 4) await point(x); return "
+          "parseInt(name().slice(6)); })()");
+      EXPECT_GE(first, static_cast<double>(tokens - 1 - tokens / 60)) << view.width << " wide";
+    }
+  }
+}
+
 // p = e * (1 / Z): the forward pass rounds e, 1 / Z and the product; exp and Z's sum stray by a few units more.
 constexpr double kRounding = 0x1p-21;
 
@@ -339,6 +362,34 @@ TEST_F(PageTest, SaysThatItWasCutShort) {
   EXPECT_TRUE(browser().truth("document.getElementById('main').hidden"));
   EXPECT_THAT(browser().text("document.getElementById('notice').textContent"), HasSubstr("cut short"));
   EXPECT_FALSE(browser().truth("document.getElementById('notice').hidden"));
+}
+
+TEST_F(PageTest, ShowsASeriesAsItsCourse) {
+  std::vector<std::string> labels;
+  std::vector<double> readings;
+  for (std::size_t step = 0; step < 24; ++step) {
+    const double hour = static_cast<double>(step);
+    readings.push_back(std::sin(hour / 4) + 0.4 * std::cos(hour));
+    labels.push_back(std::to_string(readings.back()).substr(0, 5));
+  }
+  inspect::PageData data = planted_page(labels, 24, 2, 4);
+  for (inspect::PageToken& token : data.tokens) token.generated = false;
+  data.mask.direction = kernels::Direction::bidirectional;
+  data.readings = Tensor::of<double>({24, 1}, readings);
+  open(data);
+  for (int n = 0; n < 6; ++n) browser().press("]");
+  keep_screenshot("series-light");
+  browser().set_view({.theme = "dark"});
+  keep_screenshot("series-dark");
+  EXPECT_THAT(browser().text("document.getElementById('summary').textContent"),
+              HasSubstr("24 steps · each step sees all"));
+  EXPECT_EQ(browser().number("document.querySelectorAll('#strip polyline').length"), 1);
+  EXPECT_EQ(browser().number("document.querySelector('#strip polyline').getAttribute('points').split(' ').length"), 24);
+  const double x = browser().number("document.getElementById('token-20').getBoundingClientRect().left + 3");
+  const double y = browser().number("document.getElementById('token-20').getBoundingClientRect().top + 30");
+  browser().move_pointer(x, y);
+  settle();
+  EXPECT_EQ(browser().text("document.getElementById('token-name').textContent"), "Step 20 " + labels[20]);
 }
 
 // Milliseconds from a pointer event to the end of the frame that answers it; rows all over the map, then the text.

@@ -3,11 +3,11 @@
 const at = (id) => document.getElementById(id);
 
 const percent = (value) => `${(100 * value).toFixed(1)} %`;
-const length = (value) => `${value < 100 ? value.toFixed(1) : plain(Math.round(value))} tokens`;
+const length = (value, noun) => `${value < 100 ? value.toFixed(1) : plain(Math.round(value))} ${noun}s`;
 const kMeans = [
   {key: "self", name: "to itself", share: true, text: percent},
-  {key: "previous", name: "to the token before", share: true, text: percent},
-  {key: "first", name: "to the first token", share: true, text: percent},
+  {key: "previous", name: "to the one before", share: true, text: percent},
+  {key: "first", name: "to the first", share: true, text: percent},
   {key: "distance", name: "distance", share: false, text: length},
   {key: "spread", name: "spread over", share: false, text: length},
 ];
@@ -16,6 +16,7 @@ class Page {
   constructor(facts) {
     this.facts = facts;
     this.tokens = facts.tokens;
+    this.noun = facts.readings === null ? "token" : "step";
     this.made = new Uint8Array(this.tokens.length);
     for (const [begin, end] of facts.generated) this.made.fill(1, begin, end);
     this.attention = new Attention(facts);
@@ -30,9 +31,9 @@ class Page {
       pick: (row, key) => this.pick(row, key),
       leave,
     });
-    this.strip = new Strip(at("strip"), this.tokens, this.made, {hover: (token) => this.hover(token, null), pick: (token) => this.pick(token, null), leave});
-    this.looks = new WeightList(at("looks"), this.tokens, (token) => this.go(token, null, {held: true}));
-    this.seen = new WeightList(at("seen"), this.tokens, (token) => this.go(token, null, {held: true}));
+    this.strip = new Strip(at("strip"), this.tokens, this.made, facts.readings, {hover: (token) => this.hover(token, null), pick: (token) => this.pick(token, null), leave});
+    this.looks = new WeightList(at("looks"), this.tokens, this.noun, (token) => this.go(token, null, {held: true}));
+    this.seen = new WeightList(at("seen"), this.tokens, this.noun, (token) => this.go(token, null, {held: true}));
     this.choices();
     this.keys();
     this.colour();
@@ -55,12 +56,17 @@ class Page {
     at("title").textContent = title;
     document.title = `${title} \u00b7 attention`;
     const shown = facts.layers.reduce((sum, layer) => sum + layer.heads.length, 0);
-    const looks = facts.mask.causal ? "each token sees itself and those before" : "each token sees all";
+    const looks = facts.mask.causal ? `each ${this.noun} sees itself and those before` : `each ${this.noun} sees all`;
     const near = facts.mask.window === 0 ? "" : `, fewer than ${plain(facts.mask.window)} away`;
     const written = this.made.reduce((sum, made) => sum + made, 0);
-    const parts = [`${count(facts.layers.length, "layer")}, ${count(shown, "head")}`, count(this.tokens.length, "token"), looks + near];
+    const parts = [`${count(facts.layers.length, "layer")}, ${count(shown, "head")}`, count(this.tokens.length, this.noun), looks + near];
     if (written > 0) parts.splice(2, 0, `${plain(written)} generated`);
     at("summary").textContent = parts.join(" \u00b7 ");
+    if (facts.readings !== null) {
+      const channels = facts.readings.length;
+      at("strip-title").textContent = channels === 1 ? "Series, shaded by" : `${channels} channels, each to its own height, shaded by`;
+      at("side").querySelector("legend").textContent = "Shade the readings by";
+    }
     at("main").style.setProperty("--digits", String(this.tokens.length - 1).length);
     for (const {name, value} of facts.facts) at("facts").append(term(name, value));
     const rows = facts.checkedRows === this.tokens.length ? "all rows" : `${facts.checkedRows} rows`;
@@ -167,7 +173,7 @@ class Page {
     const {facts, head: {facts: means, slope, group, number}} = this;
     at("head-name").textContent = `Layer ${this.layer.number}, head ${number}`;
     const notes = [];
-    if (slope !== undefined) notes.push(`distance costs ${Number(slope.toPrecision(3))} a token`);
+    if (slope !== undefined) notes.push(`distance costs ${Number(slope.toPrecision(3))} a ${this.noun}`);
     if (facts.groups < facts.heads) {
       const size = facts.heads / facts.groups;
       notes.push(size === facts.heads ? "one key head for all" : `keys shared by heads ${group * size}\u2013${(group + 1) * size - 1}`);
@@ -185,7 +191,7 @@ class Page {
     button.textContent = mean.name;
     button.setAttribute("aria-pressed", this.state.compared === mean.key);
     button.addEventListener("click", () => this.compare(this.state.compared === mean.key ? null : mean));
-    const line = term("", value === null ? "not a number" : mean.text(value));
+    const line = term("", value === null ? "not a number" : mean.text(value, this.noun));
     line.firstChild.replaceChildren(button);
     return line;
   }
@@ -262,7 +268,7 @@ class Page {
     const badge = document.createElement("span");
     badge.className = "badge";
     badge.textContent = this.made[row] ? "generated" : "";
-    at("token-name").replaceChildren(`Token ${plain(row)} `, name, badge);
+    at("token-name").replaceChildren(`${this.noun === "step" ? "Step" : "Token"} ${plain(row)} `, name, badge);
     at("release").hidden = !held;
     this.caption();
     this.say();
@@ -307,7 +313,7 @@ class Page {
     clearTimeout(this.saying);
     this.saying = setTimeout(() => {
       const {row, key} = this.state;
-      const name = (token) => `token ${token}, ${labelOf(this.tokens[token], 48)}`;
+      const name = (token) => `${this.noun} ${token}, ${labelOf(this.tokens[token], 48)}`;
       const best = largest(this.rowWeights, 3).map((token) => `${weightText(this.rowWeights[token])} at ${name(token)}`);
       const cell = key === null ? "" : ` At ${name(key)}: ${this.rowWeights[key] < 0 ? "not visible" : weightText(this.rowWeights[key])}.`;
       at("status").textContent = `${name(row)} looks ${best.join("; ")}.${cell}`;

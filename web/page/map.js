@@ -62,8 +62,8 @@ class AttentionMap {
       canvas.height = Math.round(height * ratio);
     }
     // The most labels that fit at the level that shows all: upright, turned, or none.
-    const all = [this.gutters("upright"), this.gutters("turned"), this.gutters("none")].map((gutters) => ({gutters, levels: this.levelsFor(this.room(gutters))}));
-    this.levels = all.find(({gutters, levels}) => this.gutters(this.labelling(levels[0])).top === gutters.top).levels;
+    const all = ["upright", "turned", "none"].map((labelling) => ({labelling, levels: this.levelsFor(this.room(this.gutters(labelling)))}));
+    this.levels = all.find(({labelling, levels}) => labelling === "none" || labelling === this.labelling(levels[0])).levels;
     if (fitted) return this.fit();
     this.level = this.levels.reduce((best, level) => (Math.abs(level.cell - this.level.cell) < Math.abs(best.cell - this.level.cell) ? level : best));
     this.settle();

@@ -17,8 +17,9 @@ function largest(weights, count) {
 }
 
 class WeightList {
-  constructor(element, tokens, pick) {
+  constructor(element, tokens, noun, pick) {
     this.element = element;
+    this.noun = noun;
     this.tokens = tokens;
     this.lines = Array.from({length: kListed}, () => this.line(pick));
     this.rest = document.createElement("li");
@@ -59,7 +60,7 @@ class WeightList {
       }
       line.weight.textContent = weightText(weights[t]);
       line.fill.style.inlineSize = `${100 * weights[t]}%`;
-      line.button.setAttribute("aria-label", `token ${t}, ${labelOf(this.tokens[t], 48)}, ${weightText(weights[t])}`);
+      line.button.setAttribute("aria-label", `${this.noun} ${t}, ${labelOf(this.tokens[t], 48)}, ${weightText(weights[t])}`);
     });
     let others = 0;
     let sum = 0;

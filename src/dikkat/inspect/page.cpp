@@ -46,6 +46,11 @@ std::size_t heads_shown(const PageLayer& layer) {
 void check(const PageData& data) {
   if (data.layers.empty()) throw Error(ErrorKind::incompatible, "a page needs attention; the model has none");
   if (data.tokens.empty()) throw Error(ErrorKind::incompatible, "a page needs at least one token; got none");
+  const Tensor& readings = data.readings;
+  if (readings.defined() && (readings.shape().rank() != 2 || readings.dtype() != DType::f64 || !readings.contiguous() ||
+                             readings.shape()[0] > data.tokens.size())) {
+    refuse("readings must be (steps, channels) of doubles, a step for each token at most");
+  }
   std::size_t numbers = 0;
   for (const PageLayer& layer : data.layers) {
     check_layer(data, layer);
@@ -92,6 +97,21 @@ Json json_of(const PageHeadFacts& facts) {
   json.set("distance", finite_or_null(facts.distance));
   json.set("spread", finite_or_null(facts.spread));
   return json;
+}
+
+// By channel. Null for text.
+Json readings_of(const Tensor& readings) {
+  if (!readings.defined()) return {};
+  const std::size_t channels = readings.shape()[1];
+  Json all = Json::array();
+  for (std::size_t c = 0; c < channels; ++c) {
+    Json channel = Json::array();
+    for (std::size_t step = 0; step < readings.shape()[0]; ++step) {
+      channel.push(finite_or_null(readings.data<double>()[step * channels + c]));
+    }
+    all.push(std::move(channel));
+  }
+  return all;
 }
 
 // Runs of generated tokens, [begin, end).
@@ -209,6 +229,7 @@ class PageWriter {
     mask.set("causal", data_.mask.direction == kernels::Direction::causal).set("window", data_.mask.window);
     Json json = Json::object();
     json.set("title", data_.title).set("facts", std::move(named));
+    json.set("readings", readings_of(data_.readings));
     json.set("tokens", std::move(tokens)).set("generated", generated_runs(data_.tokens));
     json.set("mask", std::move(mask)).set("scale", static_cast<double>(static_cast<float>(data_.scale)));
     json.set("width", q[2]).set("heads", q[1]).set("groups", data_.layers.front().k.shape()[1]);

@@ -45,8 +45,11 @@ struct PageData {
   std::vector<PageToken> tokens;  // (T), at least one
   std::vector<PageLayer> layers;  // those to show, at least one; H, G, D and T are the same in all
   kernels::Mask mask = {};
-  double scale = 1.0;           // on q k, usually 1 / sqrt(D)
-  std::vector<double> slopes;   // (H) of ALiBi; empty: none
+  double scale = 1.0;          // on q k, usually 1 / sqrt(D)
+  std::vector<double> slopes;  // (H) of ALiBi; empty: none
+  // (steps, channels) f64: the readings of a series, whose steps the tokens are then (the model's extra rows follow
+  // them). Undefined: text.
+  Tensor readings = {};
   std::vector<PageFact> facts;  // weights, source of the text, window of it, settings, version of the program
 };
 

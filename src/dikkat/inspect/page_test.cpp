@@ -154,6 +154,15 @@ TEST_F(PageTest, HoldsFactsTokensAndNumbers) {
   EXPECT_EQ(block(page, "q-0-1"), "missing");
 }
 
+TEST_F(PageTest, HoldsTheReadingsOfASeriesByChannel) {
+  PageData data = counting();
+  EXPECT_THAT(page_of(data), HasSubstr("\"readings\":null"));
+  data.readings = Tensor::of<double>({3, 2}, std::vector<double>{1, 10, 2, 20, 3, std::nan("")});
+  EXPECT_THAT(page_of(data), HasSubstr("\"readings\":[[1.0,2.0,3.0],[10.0,20.0,null]]"));
+  data.readings = Tensor::of<double>({5, 1}, std::vector<double>(5));
+  EXPECT_EQ(error_of([&] { (void)page_of(data); }).kind(), ErrorKind::internal);
+}
+
 TEST_F(PageTest, SharedKeysStandOnceAndOnlyChosenHeadsAreWritten) {
   PageData data = counting();
   data.layers[0].q = Tensor::zeros({4, 6, 2}, DType::f32);
