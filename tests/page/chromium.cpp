@@ -59,7 +59,9 @@ std::string text_at(const JsonAt& at, std::string_view key) { return at.has(key)
 }  // namespace
 
 std::optional<std::string> chromium_program() {
-  if (const char* named = std::getenv("DIKKAT_CHROMIUM"); named != nullptr) return named;
+  if (const char* named = std::getenv("DIKKAT_CHROMIUM"); named != nullptr) {
+    return *named == 0 ? std::nullopt : std::optional<std::string>(named);
+  }
   const char* path = std::getenv("PATH");
   const std::string_view folders = path == nullptr ? "/usr/bin" : path;
   for (const char* name : {"chromium", "chromium-browser", "google-chrome"}) {

@@ -15,8 +15,8 @@
 
 namespace dikkat::testing {
 
-// The browser of this machine: DIKKAT_CHROMIUM, or the first of chromium, chromium-browser and google-chrome on the
-// PATH.
+// The browser of this machine: DIKKAT_CHROMIUM (empty: none), or the first of chromium, chromium-browser and
+// google-chrome on the PATH.
 [[nodiscard]] std::optional<std::string> chromium_program();
 
 class Chromium {
