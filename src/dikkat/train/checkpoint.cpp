@@ -124,12 +124,12 @@ void write_checkpoint_folder(const fs::path& folder, const Checkpoint& checkpoin
   sync_folder(folder);
 }
 
-Checkpoint read_checkpoint_folder(const fs::path& folder) {
+Checkpoint read_checkpoint_folder(const fs::path& folder, Moments moments) {
   auto files = open_verified(folder, file_names());
   Checkpoint checkpoint;
   checkpoint.state = state_from(files.at(kState).text(), (folder / kState).string());
   checkpoint.weights = read_tensors(files, folder, kWeights);
-  checkpoint.optimizer = read_tensors(files, folder, kOptimizer);
+  if (moments == Moments::kept) checkpoint.optimizer = read_tensors(files, folder, kOptimizer);
   return checkpoint;
 }
 
@@ -248,8 +248,8 @@ void Checkpoints::rotate() {
   }
 }
 
-LoadedCheckpoint Checkpoints::load(const CheckpointChoice& choice) {
-  if (choice.kind == CheckpointChoice::Kind::latest) return load_newest();
+LoadedCheckpoint Checkpoints::load(const CheckpointChoice& choice, Moments moments) {
+  if (choice.kind == CheckpointChoice::Kind::latest) return load_newest(moments);
   const bool best = choice.kind == CheckpointChoice::Kind::best;
   const std::uint64_t step = best ? best_step() : choice.step;
   if (!is_there(folder(step))) {
@@ -257,7 +257,7 @@ LoadedCheckpoint Checkpoints::load(const CheckpointChoice& choice) {
                 {.file = run_.string(), .hint = others_than(step)});
   }
   try {
-    Checkpoint checkpoint = load_step(step);
+    Checkpoint checkpoint = load_step(step, moments);
     return {.checkpoint = std::move(checkpoint),
             .warnings = best ? warnings_about(kBest, step) : std::vector<std::string>{}};
   } catch (const Error& error) {
@@ -272,7 +272,7 @@ LoadedCheckpoint Checkpoints::load(const CheckpointChoice& choice) {
 // Where the pointer is missing, the newest checkpoint that verifies knows which was the best.
 std::uint64_t Checkpoints::best_step() {
   if (const auto step = pointed(kBest)) return *step;
-  const CheckpointState newest = load_newest().checkpoint.state;
+  const CheckpointState newest = load_newest(Moments::left_out).checkpoint.state;
   if (newest.best_validation_loss_nats) return newest.best_step;
   throw Error(ErrorKind::io, "there is no best checkpoint: nothing has been evaluated",
               {.file = run_.string(), .hint = "use --checkpoint latest"});
@@ -287,10 +287,10 @@ std::string Checkpoints::others_than(std::uint64_t step) {
   return list.empty() ? kNothingElse : "use --checkpoint " + list;
 }
 
-Checkpoint Checkpoints::load_step(std::uint64_t step) {
+Checkpoint Checkpoints::load_step(std::uint64_t step, Moments moments) {
   Checkpoint checkpoint;
   try {
-    checkpoint = read_checkpoint_folder(folder(step));
+    checkpoint = read_checkpoint_folder(folder(step), moments);
   } catch (const fs::filesystem_error& error) {
     throw Error(ErrorKind::io, "cannot be read: " + error.code().message(),
                 {.file = folder(step).string(), .hint = "check the permissions of the folder"});
@@ -303,7 +303,7 @@ Checkpoint Checkpoints::load_step(std::uint64_t step) {
   return checkpoint;
 }
 
-LoadedCheckpoint Checkpoints::load_newest() {
+LoadedCheckpoint Checkpoints::load_newest(Moments moments) {
   LoadedCheckpoint loaded;
   const std::vector<std::uint64_t> present = steps();
   if (present.empty()) {
@@ -312,7 +312,7 @@ LoadedCheckpoint Checkpoints::load_newest() {
   std::string faults;
   for (auto step = present.rbegin(); step != present.rend(); ++step) {
     try {
-      loaded.checkpoint = load_step(*step);
+      loaded.checkpoint = load_step(*step, moments);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::incompatible) throw;
       loaded.warnings.push_back("skipped " + step_name(*step) + ": " + error.what());

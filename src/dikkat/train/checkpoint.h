@@ -65,6 +65,10 @@ struct LoadedCheckpoint {
 
 enum class Rank : std::uint8_t { ordinary, best };
 
+// The optimiser's moments take twice the memory of the weights, and only training needs them. Left out they are
+// verified but not read.
+enum class Moments : std::uint8_t { kept, left_out };
+
 // The checkpoints of one run. Those who save hold the run's lock (run_folder.h); reading needs none.
 class Checkpoints {
  public:
@@ -87,7 +91,7 @@ class Checkpoints {
   // latest: none there is Error{io}; none that verifies is Error{malformed}, naming the newest's fault. best, step:
   // that one or an Error; which was the best, the newest that verifies knows where the pointer is missing. Another
   // format version is Error{incompatible}; it is never skipped.
-  [[nodiscard]] LoadedCheckpoint load(const CheckpointChoice& choice = {});
+  [[nodiscard]] LoadedCheckpoint load(const CheckpointChoice& choice = {}, Moments moments = Moments::kept);
 
   // Makes the pointers agree with the state training goes on from (after a crash between renaming and pointing, or
   // when the newest checkpoint was damaged).
@@ -99,10 +103,10 @@ class Checkpoints {
   // What is wrong with the pointer, now that the checkpoint `taken` was; one line or none.
   [[nodiscard]] std::vector<std::string> warnings_about(const char* pointer, std::uint64_t taken) const;
   void point(const char* pointer, std::uint64_t step) const;
-  [[nodiscard]] LoadedCheckpoint load_newest();
+  [[nodiscard]] LoadedCheckpoint load_newest(Moments moments);
   [[nodiscard]] std::uint64_t best_step();
   [[nodiscard]] std::string others_than(std::uint64_t step);
-  [[nodiscard]] Checkpoint load_step(std::uint64_t step);
+  [[nodiscard]] Checkpoint load_step(std::uint64_t step, Moments moments);
   [[nodiscard]] bool verifies(std::uint64_t step);
   void rotate();
 
@@ -113,6 +117,6 @@ class Checkpoints {
 
 // A checkpoint folder by itself, without run or pointers: for import, and for the functions above.
 void write_checkpoint_folder(const std::filesystem::path& folder, const Checkpoint& checkpoint);
-[[nodiscard]] Checkpoint read_checkpoint_folder(const std::filesystem::path& folder);
+[[nodiscard]] Checkpoint read_checkpoint_folder(const std::filesystem::path& folder, Moments moments = Moments::kept);
 
 }  // namespace dikkat::train

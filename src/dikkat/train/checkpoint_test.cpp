@@ -48,6 +48,17 @@ TEST(Checkpoint, ComesBackToTheBit) {
   EXPECT_EQ(content_of(run / "latest"), "step-7\n");
 }
 
+TEST(Checkpoint, MomentsThatAreLeftOutAreStillVerified) {
+  const TemporaryFolder folder;
+  write_checkpoint_folder(folder / "c", checkpoint_of(3));
+  const Checkpoint back = read_checkpoint_folder(folder / "c", Moments::left_out);
+  expect_equal(back.weights, checkpoint_of(3).weights);
+  EXPECT_TRUE(back.optimizer.empty());
+  flip(folder / "c" / "optimizer.safetensors", 1000);
+  EXPECT_EQ(error_of([&] { static_cast<void>(read_checkpoint_folder(folder / "c", Moments::left_out)); }).kind(),
+            ErrorKind::malformed);
+}
+
 TEST(Checkpoint, StateWithoutEvaluationComesBack) {
   const TemporaryFolder run;
   Checkpoints checkpoints(run.path(), 2);

@@ -102,7 +102,7 @@ namespace {
 
 // The newest checkpoint, checked against the run before a model is built.
 LoadedCheckpoint load_checked(const RunFolder& folder, const CheckpointChoice& choice) {
-  LoadedCheckpoint loaded = folder.checkpoints().load(choice);
+  LoadedCheckpoint loaded = folder.checkpoints().load(choice, Moments::left_out);
   check_sizes(folder, loaded.checkpoint);
   check_context(folder, loaded.checkpoint.state);
   for (std::string& warning : model_warnings(folder, loaded.checkpoint.state)) {
@@ -142,7 +142,8 @@ LoadedRun load_run(const std::filesystem::path& run, const CheckpointChoice& cho
 LoadedSeriesRun load_series_run(const std::filesystem::path& run, const CheckpointChoice& choice) {
   RunFolder folder = RunFolder::open(run, Access::read);
   require_kind(folder, folder.record().model.task != models::Task::next_token,
-               "this run learned a text; the command is for models of series", "name a run trained with --task classify");
+               "this run learned a text; the command is for models of series",
+               "name a run trained with --task classify");
   LoadedCheckpoint loaded = load_checked(folder, choice);
   data::SeriesCoding coding = data::series_coding_from(folder.coding_json(), folder.coding_path().string());
   check_belongs(folder, loaded.checkpoint.state, coding);
