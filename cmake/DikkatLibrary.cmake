@@ -1,6 +1,6 @@
 # What others build on: one static library with the objects of every folder, the target dikkat::dikkat, found after
 # installation by find_package(dikkat) and by pkg-config, or taken in with add_subdirectory. Its interface is the
-# public headers, C++20 and threads; warnings and third-party libraries stay inside.
+# public headers, C++20, threads, minizip and zlib; warnings and third-party libraries stay inside.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -12,7 +12,7 @@ set_target_properties(dikkat_library PROPERTIES OUTPUT_NAME dikkat EXPORT_NAME d
 target_compile_features(dikkat_library INTERFACE cxx_std_20)
 target_include_directories(dikkat_library INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_link_libraries(dikkat_library INTERFACE Threads::Threads)
+target_link_libraries(dikkat_library INTERFACE Threads::Threads minizip z)  # .npz files are zip archives
 
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/dikkat")
 install(TARGETS dikkat_library EXPORT dikkat ARCHIVE COMPONENT library)
