@@ -77,6 +77,29 @@ TEST_F(LessonHeads, ExportWritesTheSeriesWithTheirLabels) {
   EXPECT_EQ(table.values[1], 0.893);
 }
 
+// Its parts are the document's split, so that train and eval ask the lesson's question.
+TEST_F(LessonHeads, ExportWritesThePartsBesideIt) {
+  EXPECT_EQ(shell("mkdir -p a.b && $D lesson heads --epochs 1 --export a.b/series.csv").code, 0);
+  const data::SeriesTable all = data::read_series(folder_ / "a.b/series.csv", {});
+  const data::SeriesTable train = data::read_series(folder_ / "a.b/series-train.csv", {});
+  const data::SeriesTable held_out = data::read_series(folder_ / "a.b/series-held-out.csv", {});
+  ASSERT_EQ(train.count(), 200U);
+  ASSERT_EQ(held_out.count(), 180U);
+  EXPECT_TRUE(std::equal(train.values.begin(), train.values.end(), all.values.begin()));
+  EXPECT_TRUE(std::equal(held_out.values.begin(), held_out.values.end(), all.values.end() - 180 * 12));
+  EXPECT_EQ(std::count(held_out.labels.begin(), held_out.labels.end(), "rises"), 61);
+  EXPECT_EQ(shell("$D train a.b/series-train.csv --task classify --steps 2 --out r").code, 0);
+  EXPECT_THAT(shell("$D eval r a.b/series-held-out.csv").out, HasSubstr("of 180 series"));
+}
+
+TEST_F(LessonHeads, ExportOverwritesNoPartEither) {
+  write("series-held-out.csv", "mine");
+  const Ran ran = shell("$D lesson heads --epochs 1 --export series.csv");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("(series-held-out.csv)"));
+  EXPECT_EQ(shell("test -e series.csv").code, 1);
+}
+
 TEST_F(LessonHeads, ExportThatCannotBeWrittenSaysSo) {
   const Ran ran = shell("$D lesson heads --epochs 1 --export nowhere/series.csv");
   EXPECT_EQ(ran.code, 4);

@@ -1,6 +1,10 @@
+#include <array>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "dikkat/base/file.h"
 #include "dikkat/base/json.h"
@@ -23,19 +27,33 @@ lessons::HeadsSettings settings_from(const Arguments& arguments) {
   return settings;
 }
 
-// The series as CSV, where --export asks for them; nothing is overwritten.
+// FILE with `ending` before its extension.
+std::string beside(const std::filesystem::path& file, const char* ending) {
+  return (file.parent_path() / (file.stem().string() + ending + file.extension().string())).string();
+}
+
+void refuse_existing(const std::string& file) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(file, ignored))) return;
+  throw Error(ErrorKind::usage, "it exists already, and nothing is overwritten",
+              {.file = file, .hint = "choose another --export"});
+}
+
+// The series as CSV, where --export asks for them: all, those that train, those held out. Nothing is overwritten.
 void export_series(const Arguments& arguments, std::uint64_t seed) {
   const std::optional<std::string> file = arguments.text("export");
   if (!file) return;
   if (file->empty()) {
     throw Error(ErrorKind::usage, "where should it go?", {.key = "--export", .hint = "name the file to be made"});
   }
-  std::error_code ignored;
-  if (std::filesystem::exists(std::filesystem::symlink_status(*file, ignored))) {
-    throw Error(ErrorKind::usage, "it exists already, and nothing is overwritten",
-                {.file = *file, .hint = "choose another --export"});
-  }
-  replace_file(*file, lessons::heads_csv(lessons::heads_series(seed)));
+  const std::vector<lessons::HeadsSeries> series = lessons::heads_series(seed);
+  const std::span all(series);
+  const std::array<std::pair<std::string, std::span<const lessons::HeadsSeries>>, 3> parts = {
+      {{*file, all},
+       {beside(*file, "-train"), all.first(lessons::kHeadsTraining)},
+       {beside(*file, "-held-out"), all.last(lessons::kHeadsHeldOut)}}};
+  for (const auto& [name, part] : parts) refuse_existing(name);
+  for (const auto& [name, part] : parts) replace_file(name, lessons::heads_csv(part));
 }
 
 int run_lesson(const Arguments& arguments, Output& output) {
@@ -74,7 +92,9 @@ Lesson lesson_heads() {
                        .fallback = std::to_string(kDocument.width)},
                       {.name = "export",
                        .value = "FILE",
-                       .help = "also write the 720 series with their labels to FILE as CSV, for dikkat train",
+                       .help = "also write the 720 series with their labels to FILE as CSV, and beside it the 200 that "
+                               "train and the 180 held out (-train and -held-out before its extension), for dikkat "
+                               "train and eval",
                        .completes = Completes::file}},
           .examples = {{"dikkat lesson heads", "the lesson on heads, explained"},
                        {"dikkat lesson heads --as-published", "the same as the document prints it"},

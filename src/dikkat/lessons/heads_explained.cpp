@@ -11,13 +11,34 @@ namespace {
 
 using Runs = std::array<HeadsRun, 2>;
 
-double mean_accuracy(const Runs& runs) { return (runs[0].accuracy() + runs[1].accuracy()) / 2; }
-double spread(const Runs& runs) { return std::abs(runs[0].accuracy() - runs[1].accuracy()); }
+// Figures are compared as counts of series: equal accuracies of different sums may differ in their last bit.
+std::size_t correct(const Runs& runs) { return runs[0].correct + runs[1].correct; }
+std::size_t apart(const Runs& runs) {
+  return std::max(runs[0].correct, runs[1].correct) - std::min(runs[0].correct, runs[1].correct);
+}
+double share(std::size_t right, std::size_t runs) {
+  return static_cast<double>(right) / static_cast<double>(runs * kHeadsHeldOut);
+}
+double mean_accuracy(const Runs& runs) { return share(correct(runs), 2); }
+double spread(const Runs& runs) { return share(apart(runs), 1); }
+// How many the more frequent label is right for.
+std::size_t baseline_count(const HeadsLesson& lesson) {
+  const std::size_t rise = rising(lesson.held_out());
+  return std::max(rise, lesson.held_out().size() - rise);
+}
 
-std::string heads_word(std::size_t heads) { return heads == 1 ? "1 head" : fmt::format("{} heads", heads); }
+bool is_the_documents(const HeadsSettings& settings) {
+  const HeadsSettings document;
+  return settings.seed == document.seed && settings.epochs == document.epochs && settings.width == document.width;
+}
+
+std::string counted(std::size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+std::string heads_word(std::size_t heads) { return counted(heads, "head"); }
 
 std::string paragraph(std::string_view text) {
-  constexpr std::size_t kWidth = 100;
+  constexpr std::size_t kWidth = 80;
   std::string out;
   std::size_t column = 0;
   while (!text.empty()) {
@@ -45,7 +66,7 @@ std::string the_question(const HeadsLesson& lesson) {
       lesson.held_out().size(), rising(lesson.held_out()), more_rise ? "rises" : "does not rise",
       baseline(lesson.held_out())));
   const HeadsSeries& first = lesson.series.front();
-  text += "   The first one: ";
+  text += "   The first one:\n   ";
   for (const double reading : first.readings) text += python_float(reading) + " ";
   return text + (first.label == 1 ? "- it rises.\n" : "- it does not rise.\n");
 }
@@ -93,71 +114,109 @@ std::string dots_of(const HeadsLesson& lesson) {
   return text + "   o one run, 2 both at the same place, | the baseline\n";
 }
 
+std::string how_means_go(const std::array<std::size_t, 3>& right) {
+  if (right[0] < right[1] && right[1] < right[2]) return "The means rise with the number of heads";
+  if (right[0] == right[1] && right[1] == right[2]) return "The means are all the same";
+  if (std::ranges::is_sorted(right))
+    return "The means never fall with the number of heads, but one step brings nothing";
+  return "The means do not rise step by step";
+}
+
 std::string means_claim(const HeadsLesson& lesson) {
-  std::array<double, 3> means{};
-  std::transform(lesson.with_position.begin(), lesson.with_position.end(), means.begin(), mean_accuracy);
-  const double base = baseline(lesson.held_out());
-  const double best = *std::max_element(means.begin(), means.end());
-  const double gain = means[2] - means[0];
-  const bool rises = means[0] < means[1] && means[1] < means[2];
-  return fmt::format(
-      "{}: {:.4f}, {:.4f}, {:.4f}. From 1 head to 4 the mean {} {:.4f}; the best mean lies {:.4f} {} the "
-      "baseline.",
-      rises ? "The means rise with the number of heads" : "The means do not rise step by step", means[0], means[1],
-      means[2], gain >= 0 ? "gains" : "loses", std::abs(gain), std::abs(best - base), best >= base ? "above" : "below");
+  std::array<std::size_t, 3> right{};
+  std::ranges::transform(lesson.with_position, right.begin(), correct);
+  const std::size_t best = std::ranges::max(right);
+  const std::size_t base = 2 * baseline_count(lesson);
+  const std::string gain = right[2] == right[0]
+                               ? "neither gains nor loses"
+                               : fmt::format("{} {:.4f}", right[2] > right[0] ? "gains" : "loses",
+                                             share(std::max(right[2], right[0]) - std::min(right[2], right[0]), 2));
+  const std::string above =
+      best == base ? "is the baseline's"
+                   : fmt::format("lies {:.4f} {} the baseline", share(std::max(best, base) - std::min(best, base), 2),
+                                 best > base ? "above" : "below");
+  return fmt::format("{}: {:.4f}, {:.4f}, {:.4f}. From 1 head to 4 the mean {}; the best mean {}.", how_means_go(right),
+                     share(right[0], 2), share(right[1], 2), share(right[2], 2), gain, above);
 }
 
 // What the number of heads brings against what another start brings.
 std::string spread_claim(const HeadsLesson& lesson) {
-  const Runs& four = lesson.with_position.back();
-  const double gain = mean_accuracy(four) - mean_accuracy(lesson.with_position.front());
-  std::string text = fmt::format(
-      "But two runs of 4 heads, which differ in nothing but the seed of their start, lie {:.4f} apart", spread(four));
-  if (gain > 0) text += fmt::format(", {:.1f} times that gain", spread(four) / gain);
-  // Differences of accuracies are whole series; half a series is none.
-  const double difference = (spread(four) - std::abs(gain)) * static_cast<double>(kHeadsHeldOut);
-  if (difference > 0.25) {
-    return text + ": training again moves the figure more than dividing the width over heads does.";
-  }
-  if (difference < -0.25) {
-    return text + ": in these runs the number of heads moves the figure more than training again does.";
-  }
+  const std::size_t four = correct(lesson.with_position.back());
+  const std::size_t one = correct(lesson.with_position.front());
+  const std::size_t gain = std::max(four, one) - std::min(four, one);
+  const std::size_t again = 2 * apart(lesson.with_position.back());  // of two runs' sums, as the gain
+  std::string text =
+      fmt::format("But two runs of 4 heads, which differ in nothing but the seed of their start, lie {:.4f} apart",
+                  share(again, 2));
+  if (four > one)
+    text += fmt::format(", {:.1f} times that gain", static_cast<double>(again) / static_cast<double>(gain));
+  if (again == 0 && gain == 0) return text + ": here neither moves the figure.";
+  if (again > gain) return text + ": training again moves the figure more than dividing the width over heads does.";
+  if (again < gain) return text + ": in these runs the number of heads moves the figure more than training again does.";
   return text + ": training again moves the figure as much as dividing the width over heads does.";
 }
 
-// The set-ups with the most correct answers in one run: "4 heads", "1 or 2 heads".
-std::string chosen_after(const HeadsLesson& lesson, std::size_t run) {
+// The set-ups with the most correct answers.
+using Choice = std::vector<std::size_t>;
+template <class Count>
+Choice chosen_by(const HeadsLesson& lesson, Count count) {
   std::size_t most = 0;
-  for (const Runs& runs : lesson.with_position) most = std::max(most, runs[run].correct);
-  std::string heads;
+  for (const Runs& runs : lesson.with_position) most = std::max(most, count(runs));
+  Choice heads;
   for (const Runs& runs : lesson.with_position) {
-    if (runs[run].correct == most) heads += (heads.empty() ? "" : " or ") + std::to_string(runs[run].heads);
+    if (count(runs) == most) heads.push_back(runs[0].heads);
   }
-  return heads == "1" ? "1 head" : heads + " heads";
+  return heads;
 }
 
-std::string choice_claim(const HeadsLesson& lesson) {
-  const std::string first = chosen_after(lesson, 0);
-  const std::string second = chosen_after(lesson, 1);
-  if (first != second) {
-    return fmt::format(
-        "Whoever trains each set-up once takes {} after run 1 and {} after run 2: a number of heads chosen "
-        "from one run is chosen wrongly.",
-        first, second);
+// "1 head", "1 or 2 heads", "1, 2 or 4 heads".
+std::string choice_text(const Choice& heads) {
+  std::string text;
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == heads.size() ? " or " : ", ") + std::to_string(heads[i]);
   }
-  return fmt::format(
-      "After either run one would take {}; two runs that agree are still only two, and --seed {} may choose "
-      "otherwise.",
-      first, lesson.settings.seed + 1);
+  return text + (heads == Choice{1} ? " head" : " heads");
+}
+
+bool share_one(const Choice& a, const Choice& b) { return std::ranges::find_first_of(a, b) != a.end(); }
+
+// Series i of a seed is drawn from seed + i, the starts from seed + 1 and + 2: a seed nearby has mostly the same.
+constexpr std::uint64_t kFarSeed = 1000;
+static_assert(kFarSeed > kHeadsSeries);
+std::uint64_t far_seed(std::uint64_t seed) {
+  return seed > kMostHeadsSeed - kFarSeed ? seed - kFarSeed : seed + kFarSeed;
+}
+
+// A run misleads where it leaves out every number that the mean of both takes.
+std::string choice_claim(const HeadsLesson& lesson) {
+  const Choice first = chosen_by(lesson, [](const Runs& runs) { return runs[0].correct; });
+  const Choice second = chosen_by(lesson, [](const Runs& runs) { return runs[1].correct; });
+  const Choice both = chosen_by(lesson, correct);
+  if (first == second) {
+    return fmt::format(
+        "After either run one would take {}; two runs that agree are still only two, and --seed {} may choose "
+        "otherwise. (Series i is drawn from seed + i: a seed less than {} away has partly the same series.)",
+        choice_text(first), far_seed(lesson.settings.seed), kHeadsSeries);
+  }
+  const std::string text =
+      fmt::format("Whoever trains each set-up once takes {} after run 1 and {} after run 2; the mean of both takes {}",
+                  choice_text(first), choice_text(second), choice_text(both));
+  const bool first_agrees = share_one(first, both);
+  const bool second_agrees = share_one(second, both);
+  if (first_agrees && second_agrees) return text + ". Here neither run alone leads away from that.";
+  return text + fmt::format(": a number of heads chosen from one run is chosen wrongly, here from {}.",
+                            first_agrees    ? "run 2"
+                            : second_agrees ? "run 1"
+                                            : "either");
 }
 
 std::string heads_part(const HeadsLesson& lesson) {
   std::string text = "\n2) Equal budget, other heads\n";
   text += paragraph(fmt::format(
       "An inner width of {} is divided over 1, 2 and 4 heads: {} parameters each time. Every head has its own key map, "
-      "value map and query; {} epochs of descent with momentum over all {} series. Two runs each, from different "
+      "value map and query; {} of descent with momentum over all {} series. Two runs each, from different "
       "starts. Accuracy on the {} held-out series:",
-      lesson.settings.width, lesson.parameters(), lesson.settings.epochs, lesson.training().size(),
+      lesson.settings.width, lesson.parameters(), counted(lesson.settings.epochs, "epoch"), lesson.training().size(),
       lesson.held_out().size()));
   text +=
       fmt::format("   {:<8} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "", "head width", "run 1", "run 2", "mean", "apart");
@@ -238,6 +297,9 @@ std::string split_claim(const HeadsLesson& lesson) {
                         run.splits_by_region() ? "splits by" : "does not split by", centres(run));
   }
   text += fmt::format("In accuracy {}. ", between);
+  if (is_the_documents(lesson.settings)) {
+    text += "(The document's 0,0055 is the difference of two rounded figures; 1 / 180 is 0.0056.) ";
+  }
   if (two[0].splits_by_region() == two[1].splits_by_region()) {
     return text + "Whether heads find the shape of the question depends on the start: try other seeds.";
   }
@@ -267,6 +329,15 @@ std::string order_line(const char* name, const Runs& runs) {
                      picture);
 }
 
+// Whether position made a difference beyond what another start makes.
+bool tells(const HeadsRun& with, const HeadsRun& without) { return with.correct > without.correct + kFewSeries; }
+std::string untold(const HeadsLesson& lesson) {
+  const std::size_t epochs = lesson.settings.epochs;
+  return epochs < HeadsSettings{}.epochs ? fmt::format("{} of training {} too little to tell what position is worth",
+                                                       counted(epochs, "epoch"), epochs == 1 ? "is" : "are")
+                                         : "these runs do not tell what position is worth";
+}
+
 std::string position_claim(const HeadsLesson& lesson) {
   const Runs& without = lesson.without_position;
   const std::size_t changed = without[0].changed + without[1].changed;
@@ -279,30 +350,40 @@ std::string position_claim(const HeadsLesson& lesson) {
     text += fmt::format("Shuffling changes {} of their {} probabilities, by at most {:.1e}: ", changed,
                         2 * kHeadsHeldOut, most);
   }
-  const bool at_baseline =
-      without[0].accuracy() == baseline(lesson.held_out()) && without[1].accuracy() == baseline(lesson.held_out());
+  const std::size_t base = baseline_count(lesson);
+  const bool at_baseline = without[0].correct == base && without[1].correct == base;
   text +=
       "to attention a series without positions is a bag of readings (sums over steps are compensated, so that not even "
       "rounding sees an order). ";
   text +=
       at_baseline ? "They reach the baseline exactly, and no more." : "What they reach they reach without any order.";
+  const Runs& with = lesson.with_position[1];
+  if (!tells(with[0], without[0]) && !tells(with[1], without[1])) {
+    text += fmt::format(" With position they reach {:.4f} and {:.4f}: {}.", with[0].accuracy(), with[1].accuracy(),
+                        untold(lesson));
+  }
   return text;
 }
 
+// What two runs of 2 heads, with and without position, say of it.
+std::string worth_of_position(const HeadsLesson& lesson) {
+  const Runs& with = lesson.with_position[1];
+  const Runs& without = lesson.without_position;
+  const std::string second = fmt::format("reaches {:.4f} with two position channels and {:.4f} without",
+                                         with[1].accuracy(), without[1].accuracy());
+  if (tells(with[1], without[1])) return ": run 2 of 2 heads " + second;
+  if (!tells(with[0], without[0])) return ". Here run 2 of 2 heads " + second + ": " + untold(lesson);
+  return fmt::format(": run 1 of 2 heads reaches {:.4f} with and {:.4f} without. Run 2 does not show it: it {}",
+                     with[0].accuracy(), without[0].accuracy(), second);
+}
+
 std::string missing_parts(const HeadsLesson& lesson) {
-  const HeadsRun& with = lesson.with_position[1][1];
-  const HeadsRun& without = lesson.without_position[1];
   return fmt::format(
       "All {} parameters here are keys, values, queries and the read-out. A transformer also has a projection of its "
-      "own for "
-      "every step (the MLP) and skip connections around both: dikkat lesson block. A recurrent network gets order from "
-      "its "
-      "structure, reading step after step; attention gets it only from what is written into the input: run 2 of 2 "
-      "heads "
-      "reaches {:.4f} with two position channels and {:.4f} without. One frequency is enough for {} steps; real "
-      "systems use "
-      "several.",
-      lesson.parameters(), with.accuracy(), without.accuracy(), kHeadsSteps);
+      "own for every step (the MLP) and skip connections around both: dikkat lesson block. A recurrent network gets "
+      "order from its structure, reading step after step; attention gets it only from what is written into the "
+      "input{}. One frequency is enough for {} steps; real systems use several.",
+      lesson.parameters(), worth_of_position(lesson), kHeadsSteps);
 }
 
 std::string position_part(const HeadsLesson& lesson) {
@@ -322,7 +403,10 @@ std::string next_steps() {
          "   dikkat lesson heads --seed 7        other series, other starts\n"
          "   dikkat lesson heads --epochs 20     stop earlier\n"
          "   dikkat lesson heads --width 8       twice the width, the same heads\n"
-         "   dikkat lesson heads --export series.csv && dikkat train series.csv --task classify --out runs/series\n";
+         "Or ask the same of a transformer, trained and held out as here:\n"
+         "   dikkat lesson heads --export series.csv\n"
+         "   dikkat train series-train.csv --task classify --out runs/series\n"
+         "   dikkat eval runs/series series-held-out.csv\n";
 }
 
 }  // namespace

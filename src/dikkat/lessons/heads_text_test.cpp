@@ -90,6 +90,76 @@ TEST(HeadsExplained, GainIsThatOfTheVeryRun) {
   EXPECT_THAT(other_text(), Not(HasSubstr("0.8722, 0.8806, 0.8972")));
 }
 
+// The document's lesson with other counts of right answers: 1, 2, 4 heads, two runs each.
+std::string text_with(const std::array<std::array<std::size_t, 2>, 3>& right, const HeadsSettings& settings = {}) {
+  HeadsLesson lesson = document_lesson();
+  lesson.settings = settings;
+  for (std::size_t at = 0; at < 3; ++at) {
+    for (std::size_t run = 0; run < 2; ++run) lesson.with_position[at][run].correct = right[at][run];
+  }
+  return flowing(explained(lesson));
+}
+
+TEST(HeadsExplained, MeansRiseOnlyWhereEachIsAboveTheOneBefore) {
+  EXPECT_THAT(text_with({{{140, 150}, {145, 146}, {150, 150}}}), HasSubstr("The means rise with the number of heads"));
+  EXPECT_THAT(text_with({{{165, 165}, {164, 166}, {168, 169}}}),
+              HasSubstr("The means never fall with the number of heads, but one step brings nothing: 0.9167, 0.9167"));
+  EXPECT_THAT(text_with({{{140, 140}, {150, 150}, {145, 145}}}), HasSubstr("The means do not rise step by step"));
+  const std::string same = text_with({{{140, 140}, {139, 141}, {140, 140}}});
+  EXPECT_THAT(same, HasSubstr("The means are all the same"));
+  EXPECT_THAT(same, HasSubstr("the mean neither gains nor loses;"));
+  EXPECT_THAT(same, HasSubstr("here neither moves the figure"));
+  EXPECT_THAT(text_with({{{119, 119}, {119, 119}, {119, 119}}}), HasSubstr("the best mean is the baseline's."));
+}
+
+TEST(HeadsExplained, AChoiceIsWrongOnlyWhereTheMeanTakesAnother) {
+  const char* wrong = "a number of heads chosen from one run is chosen wrongly";
+  EXPECT_THAT(text_with({{{160, 154}, {158, 159}, {157, 166}}}), HasSubstr(std::string(wrong) + ", here from run 1."));
+  EXPECT_THAT(text_with({{{154, 160}, {159, 158}, {166, 157}}}), HasSubstr(std::string(wrong) + ", here from run 2."));
+  EXPECT_THAT(text_with({{{170, 100}, {160, 160}, {100, 170}}}), HasSubstr(std::string(wrong) + ", here from either."));
+  const std::string right = text_with({{{140, 150}, {170, 171}, {165, 171}}});
+  EXPECT_THAT(right,
+              HasSubstr("takes 2 heads after run 1 and 2 or 4 heads after run 2; the mean of both takes 2 heads."));
+  EXPECT_THAT(right, HasSubstr("Here neither run alone leads away"));
+  EXPECT_THAT(right, Not(HasSubstr(wrong)));
+  EXPECT_THAT(text_with({{{150, 150}, {150, 149}, {150, 148}}}), HasSubstr("takes 1, 2 or 4 heads after run 1"));
+}
+
+// Seeds closer than the 720 series share some of them.
+TEST(HeadsExplained, TheSeedItSuggestsSharesNoSeries) {
+  const std::array<std::array<std::size_t, 2>, 3> agreeing = {{{140, 140}, {150, 150}, {160, 161}}};
+  EXPECT_THAT(text_with(agreeing), HasSubstr("--seed 20261218 may choose otherwise"));
+  EXPECT_THAT(text_with(agreeing, {.seed = kMostHeadsSeed}), HasSubstr("--seed 9223372036854774807 may"));
+}
+
+TEST(HeadsExplained, TooLittleTrainingTellsNothingOfPosition) {
+  const char* untold = "too little to tell what position is worth";
+  const std::string one = text_with({{{119, 119}, {119, 119}, {119, 119}}}, {.epochs = 1});
+  EXPECT_THAT(one,
+              HasSubstr("0.6611 with two position channels and 0.6611 without: 1 epoch of training is too little"));
+  EXPECT_THAT(one, HasSubstr("With position they reach 0.6611 and 0.6611: 1 epoch"));
+  EXPECT_THAT(one, HasSubstr("; 1 epoch of descent"));
+  const std::string first = text_with({{{119, 119}, {147, 119}, {119, 119}}}, {.epochs = 50});
+  EXPECT_THAT(first, HasSubstr("run 1 of 2 heads reaches 0.8167 with and 0.6611 without. Run 2 does not show it: it "
+                               "reaches 0.6611 with two position channels and 0.6611 without."));
+  EXPECT_THAT(first, Not(HasSubstr(untold)));
+  EXPECT_THAT(text_with({{{119, 119}, {119, 121}, {119, 119}}}), HasSubstr("these runs do not tell what position"));
+  EXPECT_THAT(document_text(), Not(HasSubstr("what position is worth")));
+}
+
+// Equal counts are equal, whatever their quotient's last bit: 127 of 180 is also 1 - 53 / 180.
+TEST(HeadsExplained, TheBaselineIsReachedByCount) {
+  HeadsLesson lesson = document_lesson();
+  for (std::size_t i = 0; i < kHeadsHeldOut; ++i) lesson.series[kHeadsFirstHeldOut + i].label = i < 53 ? 1 : 0;
+  for (HeadsRun& run : lesson.without_position) run.correct = 127;
+  EXPECT_THAT(flowing(explained(lesson)), HasSubstr("They reach the baseline exactly, and no more."));
+}
+
+TEST(HeadsExplained, SaysWhyTheDocumentHasAnotherDifference) {
+  EXPECT_THAT(document_text(), HasSubstr("0,0055 is the difference of two rounded figures; 1 / 180 is 0.0056."));
+  EXPECT_THAT(other_text(), Not(HasSubstr("0,0055")));
+}
+
 // A16
 TEST(HeadsExplained, SaysWhichRunSplitsByRegion) {
   EXPECT_THAT(document_text(), HasSubstr("Run 1 of 2 heads does not split by the two regions (centres 5.57 and 6.30)"));
