@@ -17,7 +17,7 @@ std::string title(const SelfAttentionLesson& lesson) {
   const SelfAttentionOptions& o = lesson.options;
   return fmt::format(
       "Self-attention from scratch: \"{}\"\n"
-      "{} as vectors of {} random numbers (seed {}); queries, keys and values are {} wide{}.\n\n",
+      "{} as vectors of {} random numbers (seed {}); queries, keys and values\nare {} wide{}.\n\n",
       joined(o.words), counted(o.words.size(), "word"), o.width, decimal(o.seed), o.head_width,
       o.direction == kernels::Direction::causal ? "; causal mask" : "");
 }
@@ -25,13 +25,19 @@ std::string title(const SelfAttentionLesson& lesson) {
 std::string why(const SelfAttentionLesson& lesson) {
   const Words& words = lesson.options.words;
   const std::size_t n = words.size();
+  const bool causal = lesson.options.direction == kernels::Direction::causal;
+  const std::string reach =
+      causal ? "every word look at itself and\n   at the words before it" : "every word look at every word\n  ";
+  const std::string scores = causal ? fmt::format("{} x {} / 2 = {}", n, n + 1, counted(n * (n + 1) / 2, "score"))
+                                    : fmt::format("{0} x {0} = {1}", n, counted(n * n, "score"));
   return fmt::format(
       "1. Why: from one step after the other to all at once\n"
-      "   A recurrent network reads {6} in {7}, O(n): what it knows of {1} is squeezed through\n"
-      "   its hidden state {2} before it has read {3}. Attention lets every word look at every word\n"
-      "   in one parallel step: {0} x {0} = {4}, and no path is longer than 1.\n"
+      "   A recurrent network reads {6} in {7}, O(n): what it knows of {1} is\n"
+      "   squeezed through its hidden state {2} before it has read {3}.\n"
+      "   Attention lets {0} in one parallel step: {4},\n"
+      "   and no path is longer than 1.\n"
       "   Here {3} takes {5:.1f} % of what it becomes straight from {1}.\n\n",
-      n, quoted(words.front()), counted(n - 1, "time"), quoted(words.back()), counted(n * n, "score"),
+      reach, quoted(words.front()), counted(n - 1, "time"), quoted(words.back()), scores,
       100 * lesson.base.weights[0](n - 1, 0), counted(n, "word"), counted(n, "step"));
 }
 
@@ -51,12 +57,17 @@ std::string lookup(const SelfAttentionLesson& lesson) {
   const std::size_t width = Pictures(words).cell();
   std::string text = fmt::format(
       "2. A table that is looked up softly\n"
-      "   An ordinary table:  query \"capital of France\" -> the one key that is equal -> its value, \"Paris\"\n"
-      "   Attention:          query of {0} -> similarity to ALL keys -> a blend of ALL values\n"
-      "   Each word's vector is turned into three: a query (what am I looking for?), a key (what do I\n"
-      "   contain?) and a value (what do I offer if I am chosen?). {0} asks:\n"
+      "   An ordinary table:  query \"capital of France\" -> the one key that is equal\n"
+      "                       -> its value, \"Paris\"\n"
+      "   Attention:          query of {0} -> similarity to {2}\n"
+      "   Each word's vector is turned into three: a query (what am I looking for?),\n"
+      "   a key (what do I contain?) and a value (what do I offer if I am chosen?).\n"
+      "   {0} asks:\n"
       "      {1} score  weight\n",
-      quoted(words[row]), padded("key of", width));
+      quoted(words[row]), padded("key of", width),
+      lesson.options.direction == kernels::Direction::causal
+          ? "its own and earlier keys\n                       -> a blend of their values"
+          : "ALL keys\n                       -> a blend of ALL values");
   for (std::size_t c = 0; c < words.size(); ++c) {
     const double weight = lesson.base.weights[0](row, c);
     text += fmt::format("      {} {:5.2f}  {:.3f}  {}", padded(label(words[c]), width), lesson.scores(row, c), weight,
@@ -96,7 +107,7 @@ std::string softmax_step(const SelfAttentionLesson& lesson) {
          line(lesson.scores.row(row), lesson.base.weights[0].row(row)) +
          fmt::format("      (the row of {} in this run)\n", quoted(lesson.options.words[row])) +
          fmt::format(
-             "   One example of the document is wrong. For the scores {} it shows\n"
+             "   One example of the document is wrong. For the scores\n   {} it shows\n"
              "   {}, which is {:.2f} in sum: no softmax. Right is\n"
              "   {}, sum {:.3f}, and so the output is\n"
              "   {:.3f} v1 + {:.3f} v2 + {:.3f} v3 + {:.3f} v4 + {:.3f} v5.\n\n",
@@ -111,7 +122,7 @@ std::string pictures(const SelfAttentionLesson& lesson) {
   const auto cell = static_cast<std::size_t>(std::ranges::max_element(weights.values) - weights.values.begin());
   return "5. All weights: row by row, where that word looks\n" + pictures.table(weights) +
          "\n6. The same as a heat map, in five shades of the largest weight\n" + pictures.map(weights) +
-         fmt::format("   The darkest cell: {} looks at {} with {:.3f}. All rows are 1 in sum, columns are not.\n\n",
+         fmt::format("   The darkest cell: {} looks at {} with {:.3f}. All rows are 1 in sum,\n   columns are not.\n\n",
                      quoted(words[cell / weights.columns]), quoted(words[cell % weights.columns]),
                      weights.values[cell]);
 }

@@ -163,6 +163,12 @@ Json two_sentences(const SelfAttentionLesson& lesson) {
   }
   std::vector<std::string> permuted;
   for (const std::size_t i : lesson.permuted.order) permuted.push_back(lesson.options.words[i]);
+  if (lesson.causal_permuted) {
+    object.set("permuted_A_causal", Json::object()
+                                        .set("weights", grid(lesson.causal_permuted->attended.weights[0]))
+                                        .set("equals_permuted_weights_max_abs", lesson.causal_permuted->weights_apart)
+                                        .set("output_equals_permuted_max_abs", lesson.causal_permuted->output_apart));
+  }
   return std::move(object.set("permuted_A", Json::object()
                                                 .set("perm", list(lesson.permuted.order))
                                                 .set("tokens", list(permuted))

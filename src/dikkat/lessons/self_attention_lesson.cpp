@@ -158,12 +158,12 @@ std::vector<std::size_t> swapped_order(std::size_t words) {
   return order;
 }
 
-// Without a mask: with the causal one a word's neighbours change with its place, and so do its weights.
-Permuted permuted(const kernels::Executor& executor, const SelfAttentionLesson& lesson) {
-  const Attended straight = self_attention(executor, lesson.x, lesson.projections);
+// With the causal mask a word's neighbours change with its place, and so do its weights.
+Permuted permuted(const kernels::Executor& executor, const SelfAttentionLesson& lesson, kernels::Mask mask) {
+  const Attended straight = self_attention(executor, lesson.x, lesson.projections, {.mask = mask});
   Permuted result;
   result.order = swapped_order(lesson.x.rows);
-  result.attended = self_attention(executor, rows_in_order(lesson.x, result.order), lesson.projections);
+  result.attended = self_attention(executor, rows_in_order(lesson.x, result.order), lesson.projections, {.mask = mask});
   Matrix expected = rows_in_order(straight.weights[0], result.order);
   for (std::size_t r = 0; r < expected.rows; ++r) {
     const std::vector<double> row(expected.row(r).begin(), expected.row(r).end());
@@ -265,7 +265,8 @@ SelfAttentionLesson self_attention_lesson(const kernels::Executor& executor, con
   run_scaling(executor, lesson, setting);
   run_several_heads(executor, lesson);
   lesson.two = two_sentences(executor, lesson, setting);
-  lesson.permuted = permuted(executor, lesson);
+  lesson.permuted = permuted(executor, lesson, kFree);
+  if (options.direction == kernels::Direction::causal) lesson.causal_permuted = permuted(executor, lesson, kCausal);
   lesson.from_published = from_published(executor, lesson);
   return lesson;
 }

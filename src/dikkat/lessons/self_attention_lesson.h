@@ -109,8 +109,9 @@ struct SelfAttentionLesson {
   bool one_head_is_single_attention = false;  // to the bit
   double heads_apart = 0;  // mean |difference| of two heads' weights, over all pairs of the split; 0 for one head
 
-  std::optional<TwoSentences> two;  // nothing where the lengths differ
-  Permuted permuted;
+  std::optional<TwoSentences> two;          // nothing where the lengths differ
+  Permuted permuted;                        // without a mask
+  std::optional<Permuted> causal_permuted;  // where the steps have the causal one
 
   std::optional<Distance> from_published;  // of the weights from those of default options; nothing at other lengths
 };

@@ -210,8 +210,9 @@ TEST_F(ExplainedSelfAttention, ShowsWhyTheWidthsRootDivides) {
 TEST_F(ExplainedSelfAttention, ShowsTheSoftLookupWithThisRunsFigures) {
   for (const char* part :
        {"A recurrent network reads 6 words in 6 steps, O(n)", "in one parallel step: 6 x 6 = 36 scores",
-        "query of 'The' -> similarity to ALL keys -> a blend of ALL values", "(what am I looking for?)",
-        "a value (what do I offer if I am chosen?)", "on      2.03  0.445  ##################", "+-> Q = X Wq (6,4) -+",
+        "query of 'The' -> similarity to ALL keys\n                       -> a blend of ALL values",
+        "(what am I looking for?)", "a value (what do I offer if I am chosen?)",
+        "on      2.03  0.445  ##################", "+-> Q = X Wq (6,4) -+",
         "X (6,8) ---+-> K = X Wk (6,4) -+-> Q K^T / sqrt(4) (6,6) -> softmax (6,6)", "-+-> weighted sum (6,4)",
         "Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V",
         "and becomes 0.097 v(The) + 0.122 v(cat) + 0.236 v(sat) + ...", "= [-0.233 0.443 1.035 0.550]",
@@ -224,8 +225,9 @@ TEST_F(ExplainedSelfAttention, ShowsTheSoftLookupWithThisRunsFigures) {
 }
 
 TEST_F(ExplainedSelfAttention, ShowsTheDocumentsWrongSoftmaxRight) {
-  EXPECT_THAT(text_, HasSubstr("For the scores [2.1 0.3 0.1 0.8 0.2] it shows\n   [0.52 0.09 0.07 0.14 0.08], which is "
-                               "0.90 in sum: no softmax. Right is\n   [0.580 0.096 0.079 0.158 0.087], sum 1.000"));
+  EXPECT_THAT(text_,
+              HasSubstr("For the scores\n   [2.1 0.3 0.1 0.8 0.2] it shows\n   [0.52 0.09 0.07 0.14 0.08], which is "
+                        "0.90 in sum: no softmax. Right is\n   [0.580 0.096 0.079 0.158 0.087], sum 1.000"));
   EXPECT_THAT(text_, HasSubstr("0.580 v1 + 0.096 v2 + 0.079 v3 + 0.158 v4 + 0.087 v5."));
   EXPECT_THAT(text_,
               HasSubstr("[0.51 0.74 1.40 2.03 -0.21 -0.12]      -> [0.097 0.122 0.236 0.445 0.047 0.052]  sum 1.0000\n"
@@ -254,20 +256,21 @@ TEST_F(ExplainedSelfAttention, ShowsTheSevenTermsWithThisRunsFigures) {
     return line_of(terms(text_), start) != line_of(terms(other_), start);
   };
   EXPECT_TRUE(count("of 'The': ["));
-  EXPECT_TRUE(count("from saturating"));
-  EXPECT_TRUE(count("'mat' looks at itself"));
+  EXPECT_TRUE(count("score of"));
+  EXPECT_TRUE(count("one sequence; 'mat'"));
   EXPECT_TRUE(count("2 heads here differ"));
 }
 
 TEST_F(ExplainedSelfAttention, ShowsTheThreeExercises) {
   for (const char* part :
-       {"output is its value, to the bit: yes. -1e9 in place of minus infinity gives the same bits: yes.",
+       {"output is its value, to the bit: yes.\n   -1e9 in place of minus infinity gives the same bits: yes.",
         "sat 0.326 0.255 0.419 0.000 0.000 0.000", "d_k = d_model / heads = 8 / 2 = 4", "The 0.132 0.222 0.185 0.211",
-        "The 0.206 0.195 0.156 0.173", "input (1,6,8), output (1,6,8), weights\n   (1,6,6), averaged over heads",
+        "The 0.206 0.195 0.156 0.173", "input (1,6,8),\n   output (1,6,8), weights (1,6,6), averaged over heads",
         "the weights (by 0.086 on average, by 0.380 at most)",
-        "most: on, the, sat, mat, on, mat; now park, park, the, the, park, the.",
+        "most:\n   on, the, sat, mat, on, mat; now\n   park, park, the, the, park, the.",
         "What stays: the projections Wq, Wk, Wv, all shapes, rows that are 1 in sum.",
-        "\"the cat sat on The mat\": weights and outputs move along with their words"}) {
+        "\"the cat sat on The mat\":\n   weights and outputs move along with their words\n   (differences 0.0e+00 "
+        "and"}) {
     EXPECT_THAT(text_, HasSubstr(part));
   }
 }
@@ -277,17 +280,49 @@ TEST_F(ExplainedSelfAttention, SaysWhatAChangeDid) {
   EXPECT_THAT(other_, HasSubstr("seed 42 -> 7\n"));
   EXPECT_THAT(other_, HasSubstr("The weights of step 5 moved by"));
   const std::string heads = explained(lesson_with({.heads = 4}));
-  EXPECT_THAT(heads, HasSubstr("heads 2 -> 4\n   No weight of step 5 has moved."));
+  EXPECT_THAT(heads,
+              HasSubstr("heads 2 -> 4\n   No weight of step 5 has moved.\n   Step 9 has 4 heads of width 2 now"));
   const std::string sentence = explained(lesson_with({.words = {"one", "two"}, .second_words = {"drei", "vier"}}));
   EXPECT_THAT(sentence, HasSubstr("The table has 2 x 2 weights now"));
-  EXPECT_THAT(sentence, HasSubstr("other words bring other labels only"));
+  EXPECT_THAT(sentence, HasSubstr("other words bring\n   other labels only"));
   EXPECT_THAT(explained(lesson_with({.words = {"one", "two"}})), HasSubstr("one has 2, the other 6"));
+}
+
+// With the mask a word's weights hang on its place: 0.90 and 0.78 are the differences, not the unmasked run's.
+TEST_F(ExplainedSelfAttention, ACausalMaskKnowsTheOrderAndSeesHalf) {
+  const SelfAttentionLesson lesson = lesson_with({.direction = kernels::Direction::causal});
+  ASSERT_TRUE(lesson.causal_permuted);
+  EXPECT_GT(lesson.causal_permuted->weights_apart, 0.5);
+  EXPECT_LT(lesson.permuted.weights_apart, 1e-15);
+  const std::string text = explained(lesson);
+  for (const char* part : {"look at itself and\n   at the words before it in one parallel step: 6 x 7 / 2 = 21 scores",
+                           "query of 'mat' -> similarity to its own and earlier keys\n",
+                           "(differences\n   0.90 and 0.78)", "A causal\n   mask does know the order of words"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+  for (const char* part : {"ALL keys", "36 scores", "Attention by itself does not know"}) {
+    EXPECT_EQ(text.find(part), std::string::npos) << part;
+  }
+  EXPECT_FALSE(published_lesson().causal_permuted);
+}
+
+TEST_F(ExplainedSelfAttention, OneHeadIsShownOnce) {
+  const std::string text = explained(lesson_with({.heads = 1}));
+  EXPECT_THAT(text, HasSubstr("are cut in 1 chunk of"));
+  EXPECT_THAT(text, HasSubstr("(seed 42) is the same one"));
+  EXPECT_EQ(text.find("sees other things"), std::string::npos);
+  EXPECT_EQ(text.find("head 0"), text.rfind("head 0"));
+}
+
+TEST_F(ExplainedSelfAttention, TheWidthMattersUpTo16) {
+  EXPECT_THAT(text_,
+              HasSubstr("Divided, it is 0.24 at d_k 1, 0.32 at 4,\n   and from 16 on it stays between 0.36 and 0.37"));
 }
 
 TEST(ExplainedSelfAttentionLayout, OneWordAndOneHeadAreSpokenOfAsOne) {
   const std::string text = explained(lesson_with({.words = {"alone"}, .heads = 1}));
-  for (const char* part :
-       {"1 word as vectors of 8", "reads 1 word in 1 step, O(n)", "1 x 1 = 1 score, and", "there is one head here"}) {
+  for (const char* part : {"1 word as vectors of 8", "reads 1 word in 1 step, O(n)", "1 x 1 = 1 score,\n   and",
+                           "One word has no other order.", "there is one head here"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
 }
