@@ -122,7 +122,31 @@ std::string listed(const std::array<double, 4>& row, int decimals) {
   return text + "]";
 }
 
-bool printed_step(std::size_t step) { return step == 1 || step % 30 == 0; }
+bool printed_step(std::size_t step) { return std::ranges::find(kPrintedSteps, step) != kPrintedSteps.end(); }
+
+// Losses before each update; the model is trained.
+std::vector<double> train(const kernels::Executor& executor, const models::LanguageModel& model, std::size_t steps,
+                          double& final_loss) {
+  const train::Settings& settings = train::preset_named("kucuk").settings;
+  optim::Optimizer optimizer(model.parameters(), train::optimizer_settings(settings));
+  OneBatch batch;
+  train::LanguageObjective objective(model, batch);
+  train::Stepper stepper(objective, optimizer, settings, executor);
+  const train::StopRequest never;
+  std::vector<double> losses;
+  for (std::uint64_t t = 1; t <= steps; ++t) {
+    const train::Measured measured = stepper.measure(t, never);
+    losses.push_back(measured.loss_nats);
+    stepper.update(t, measured);
+  }
+  final_loss = stepper.measure(steps + 1, never).loss_nats;
+  return losses;
+}
+
+std::vector<double> losses_with_residuals(const kernels::Executor& executor, std::size_t steps, std::uint32_t seed) {
+  double final_loss = 0;
+  return train(executor, block_lesson_model(models::Residuals::on, seed), steps, final_loss);
+}
 
 }  // namespace
 
@@ -154,7 +178,7 @@ data::Batch block_lesson_batch() {
   return batch;
 }
 
-std::size_t BlockLesson::memorised_at() const {
+std::size_t memorised_at(const std::vector<double>& losses) {
   const auto below = std::ranges::find_if(losses, [](double loss) { return loss < 0.01; });
   return below == losses.end() ? 0 : static_cast<std::size_t>(below - losses.begin()) + 1;
 }
@@ -166,19 +190,8 @@ BlockLesson block_lesson(const kernels::Executor& executor, models::Residuals re
   lesson.norm_rows = norm_rows(executor);
   lesson.parameters = parameter_table(model);
   lesson.residuals = residuals;
-
-  const train::Settings& settings = train::preset_named("kucuk").settings;
-  optim::Optimizer optimizer(model.parameters(), train::optimizer_settings(settings));
-  OneBatch batch;
-  train::LanguageObjective objective(model, batch);
-  train::Stepper stepper(objective, optimizer, settings, executor);
-  const train::StopRequest never;
-  for (std::uint64_t t = 1; t <= steps; ++t) {
-    const train::Measured measured = stepper.measure(t, never);
-    lesson.losses.push_back(measured.loss_nats);
-    stepper.update(t, measured);
-  }
-  lesson.final_loss = stepper.measure(steps + 1, never).loss_nats;
+  lesson.losses = train(executor, model, steps, lesson.final_loss);
+  if (residuals == models::Residuals::off) lesson.losses_with_residuals = losses_with_residuals(executor, steps, seed);
   lesson.predicted = predicted(executor, model);
   lesson.figures = block_figures(executor, model);
   lesson.first_gradient_with_residuals = first_gradient(executor, models::Residuals::on, seed);
@@ -209,10 +222,52 @@ std::string as_published(const BlockLesson& lesson) {
 
 namespace {
 
-std::string memorised(const BlockLesson& lesson) {
-  const std::size_t step = lesson.memorised_at();
-  if (step == 0) return fmt::format("did not fall below 0.01 in {} steps", lesson.losses.size());
+std::string memorised(const std::vector<double>& losses) {
+  const std::size_t step = memorised_at(losses);
+  if (step == 0) {
+    return fmt::format("did not fall below 0.01 in {} step{}", losses.size(), losses.size() == 1 ? "" : "s");
+  }
   return fmt::format("is below 0.01 at step {}", step);
+}
+
+// "6 places", "1 place alone", "none".
+std::string places(std::size_t count) {
+  return count == 0 ? "none" : fmt::format("{} place{}", count, count == 1 ? "" : "s");
+}
+
+// Whether less gradient comes through depends on the start; that the layers lose the input does not.
+std::string residuals_explained(const BlockLesson& lesson) {
+  const double with = lesson.first_gradient_with_residuals;
+  const double without = lesson.first_gradient_without;
+  const std::string gradients =
+      fmt::format("the embedding's first gradient is {:.4f} long with them and {:.4f} without.\n", with, without);
+  std::string text = lesson.residuals == models::Residuals::on
+                         ? "   Residual connections keep the input and the gradient's path:\n   "
+                         : "   No residual connection keeps the input here or the gradient's path:\n   ";
+  text += gradients;
+  if (without >= with) text += "   Without them it is no shorter from this start: its length alone says little.\n";
+  return text;
+}
+
+// Each printed step: this run's loss, what it is held against, a bar of log10.
+std::string losses_explained(const BlockLesson& lesson) {
+  const bool with = lesson.residuals == models::Residuals::on;
+  std::string text = fmt::format("             {:<9}{}\n", with ? "this run" : "without", with ? "document" : "with");
+  for (std::size_t i = 0; i < kPrintedSteps.size() && kPrintedSteps[i] <= lesson.losses.size(); ++i) {
+    const std::size_t step = kPrintedSteps[i];
+    const double loss = lesson.losses[step - 1];
+    const double length = 10 * (std::log10(std::max(loss, 1e-4)) + 4);
+    text += fmt::format("   step {:3}  {:.4f}   {:.4f}   {}\n", step, loss,
+                        with ? kDocumentLosses[i] : lesson.losses_with_residuals[step - 1],
+                        std::string(static_cast<std::size_t>(std::max(1.0, length)), '#'));
+  }
+  if (with) {
+    return text +
+           "   A and B are the document's to the digit. C starts from other random numbers:\n"
+           "   the document does not name its generator, so its losses cannot be had again.\n";
+  }
+  return text + fmt::format("   From the same start the loss without residual connections\n   {}, with them it {}.\n",
+                            memorised(lesson.losses), memorised(lesson.losses_with_residuals));
 }
 
 std::string parts_explained(const BlockLesson& lesson) {
@@ -221,20 +276,20 @@ std::string parts_explained(const BlockLesson& lesson) {
   const double share = 100 * static_cast<double>(p.mlp) / static_cast<double>(p.total());
   std::string text = fmt::format(
       "\nD) What the parts are for, in this run\n"
-      "   Several heads see several patterns: on one key two heads' weights differ by {:.3f} on average.\n"
-      "   Attention communicates, the feed-forward network thinks: another eleventh character moves the output\n"
-      "   of {} places of its window, later ones by up to {:.2f}; with attention silenced, of {} alone. The\n"
-      "   feed-forward networks hold {:.1f} % of the parameters{}.\n",
-      f.heads_apart, f.rows_moved, f.later_move, f.rows_moved_without_attention, share,
+      "   Several heads see several patterns: on one key two heads' weights differ by\n"
+      "   {:.3f} on average.\n"
+      "   Attention communicates, the feed-forward network thinks: another eleventh\n"
+      "   character moves the output of {} of its window, later ones by up to\n"
+      "   {:.2f}; with attention silenced, of {}{}.\n"
+      "   The feed-forward networks hold {:.1f} % of the parameters{}.\n",
+      f.heads_apart, places(f.rows_moved), f.later_move, places(f.rows_moved_without_attention),
+      f.rows_moved_without_attention == 0 ? ": only through\n   attention does the input come" : " alone", share,
       share > 50 ? ", more than half" : "");
+  text += residuals_explained(lesson);
+  text += fmt::format("   Norm takes the scale away and keeps differences:\n   {} becomes {}.\n",
+                      listed(lesson.norm_rows[1].before, 1), listed(lesson.norm_rows[1].after, 2));
   text += fmt::format(
-      "   Residual connections keep the input and the gradient's path: the embedding's first gradient is {:.4f}\n"
-      "   long with them and {:.4f} without.\n"
-      "   Norm takes the scale away and keeps differences: {} becomes {}.\n",
-      lesson.first_gradient_with_residuals, lesson.first_gradient_without, listed(lesson.norm_rows[1].before, 1),
-      listed(lesson.norm_rows[1].after, 2));
-  text += fmt::format(
-      "   Parts are tested before a long training: {}\n",
+      "   Parts are tested before a long training:\n   {}\n",
       lesson.predicted == 32
           ? fmt::format("this model has memorised its batch, down to {:.4f}.", lesson.final_loss)
           : fmt::format("{} of 32 characters is not memorised; a long training would be in vain.", lesson.predicted));
@@ -266,17 +321,12 @@ std::string explained(const BlockLesson& lesson) {
   part("output layer", p.output);
 
   const char* how = lesson.residuals == models::Residuals::on ? "" : ", without residual connections";
-  text += fmt::format("\nC) Memorising one batch of two windows{}: loss in nats, a bar of log10\n", how);
-  for (std::size_t step = 1; step <= lesson.losses.size(); ++step) {
-    if (!printed_step(step)) continue;
-    const double loss = lesson.losses[step - 1];
-    const double length = 12 * (std::log10(std::max(loss, 1e-4)) + 4);
-    text += fmt::format("   step {:3}  {:.4f}  {}\n", step, loss,
-                        std::string(static_cast<std::size_t>(std::max(1.0, length)), '#'));
-  }
-  text += fmt::format("   A uniform guess over {} characters costs {:.2f} nats; this run began with {:.2f} and {}.\n",
-                      kVocabulary, std::log(static_cast<double>(kVocabulary)),
-                      lesson.losses.empty() ? lesson.final_loss : lesson.losses.front(), memorised(lesson));
+  text += fmt::format("\nC) Memorising one batch of two windows{}:\n   loss in nats, a bar of log10\n", how);
+  text += losses_explained(lesson);
+  text +=
+      fmt::format("   A uniform guess over {} characters costs {:.2f} nats; this run began with\n   {:.2f} and {}.\n",
+                  kVocabulary, std::log(static_cast<double>(kVocabulary)),
+                  lesson.losses.empty() ? lesson.final_loss : lesson.losses.front(), memorised(lesson.losses));
   text += fmt::format("   Afterwards {} of 32 next characters are predicted.\n", lesson.predicted);
   return text + parts_explained(lesson);
 }

@@ -38,19 +38,26 @@ struct BlockFigures {
   std::size_t rows_moved_without_attention = 0;  // the same where attention adds nothing
 };
 
+// The document's part C: losses at kPrintedSteps. Its generator is not named, so another start cannot have them.
+inline constexpr std::array<std::size_t, 6> kPrintedSteps = {1, 30, 60, 90, 120, 150};
+inline constexpr std::array<double, 6> kDocumentLosses = {3.4682, 0.0085, 0.0020, 0.0014, 0.0011, 0.0008};
+
+// The first step whose loss, before its update, is below 0.01; 0: none.
+[[nodiscard]] std::size_t memorised_at(const std::vector<double>& losses);
+
 struct BlockLesson {
   std::array<NormRow, 3> norm_rows;
   ParameterTable parameters;
   models::Residuals residuals = models::Residuals::on;
-  std::vector<double> losses;  // 150, before each update
-  double final_loss = 0;       // after the last
-  std::size_t predicted = 0;   // next characters greedily predicted right after training, of 32
+  std::vector<double> losses;                      // 150, before each update
+  std::vector<double> losses_with_residuals = {};  // of the same start; empty where `losses` are these
+  double final_loss = 0;                           // after the last
+  std::size_t predicted = 0;                       // next characters greedily predicted right after training, of 32
   BlockFigures figures;
   double first_gradient_with_residuals = 0;  // length of the token embedding's gradient at step 1
   double first_gradient_without = 0;
 
-  // The first step whose loss, before its update, is below 0.01; 0: none.
-  [[nodiscard]] std::size_t memorised_at() const;
+  [[nodiscard]] std::size_t memorised_at() const { return lessons::memorised_at(losses); }
 };
 
 inline constexpr std::size_t kBlockLessonSteps = 150;

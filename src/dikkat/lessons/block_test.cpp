@@ -17,6 +17,7 @@ namespace dikkat::lessons {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const Json& oracle() {
   static const Json json = [] {
@@ -25,6 +26,16 @@ const Json& oracle() {
   }();
   return json;
 }
+// Text as one line, so that a sentence is found wherever its lines break.
+std::string flowing(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const char shown = c == '\n' ? ' ' : c;
+    if (shown != ' ' || out.empty() || out.back() != ' ') out += shown;
+  }
+  return out;
+}
+
 JsonAt at(std::string_view key) { return JsonAt(oracle(), "oracle")[key]; }
 
 std::vector<double> reals(const JsonAt& list) {
@@ -190,13 +201,13 @@ TEST_F(BlockLessonTest, ClaimsAreFiguresOfTheRun) {
   EXPECT_GT(lesson.memorised_at(), 1U);
   EXPECT_LE(lesson.memorised_at(), 30U);
   EXPECT_GE(lesson.losses[lesson.memorised_at() - 2], 0.01);
-  const std::string text = explained(lesson);
+  const std::string text = flowing(explained(lesson));
   EXPECT_THAT(text, HasSubstr("costs 3.40 nats; this run began with 3.40 and is below 0.01 at step " +
                               std::to_string(lesson.memorised_at()) + "."));
   EXPECT_THAT(text, HasSubstr("Afterwards 32 of 32 next characters are predicted."));
   EXPECT_THAT(text, HasSubstr("hold 60.4 % of the parameters, more than half."));
-  EXPECT_THAT(text, HasSubstr("moves the output\n   of 6 places of its window"));
-  EXPECT_THAT(text, HasSubstr("with attention silenced, of 1 alone"));
+  EXPECT_THAT(text, HasSubstr("moves the output of 6 places of its window"));
+  EXPECT_THAT(text, HasSubstr("with attention silenced, of 1 place alone."));
   EXPECT_THAT(text, HasSubstr("[100.0, 101.0, 99.0, 100.0] becomes [0.0, 1.41, -1.41, 0.0]."));
   EXPECT_THAT(text, HasSubstr("this model has memorised its batch, down to 0.0008."));
 }
@@ -205,15 +216,17 @@ TEST_F(BlockLessonTest, AnotherSeedHasOtherFigures) {
   const auto line = [](const std::string& text, const std::string& words) {
     const std::size_t at = text.find(words);
     EXPECT_NE(at, std::string::npos) << words;
-    return text.substr(at, text.find("\n   ", at) - at);
+    return text.substr(at, text.find(". ", at) - at);
   };
-  const std::string a = explained(block_lesson(executor_, models::Residuals::on));
-  const std::string b = explained(block_lesson(executor_, models::Residuals::on, kBlockLessonSteps, 6));
+  const std::string a = flowing(explained(block_lesson(executor_, models::Residuals::on)));
+  const std::string b = flowing(explained(block_lesson(executor_, models::Residuals::on, kBlockLessonSteps, 6)));
   for (const char* words : {"this run began with", "Several heads see", "of 6 places", "first gradient is"}) {
     EXPECT_NE(line(a, words), line(b, words));
   }
   EXPECT_THAT(b, HasSubstr("Afterwards 32 of 32"));
-  EXPECT_THAT(b, HasSubstr("with attention silenced, of 1 alone"));
+  EXPECT_THAT(b, HasSubstr("with attention silenced, of 1 place alone"));
+  EXPECT_THAT(b, HasSubstr("0.2517 long with them and 0.3632 without. Without them it is no shorter from this start"));
+  EXPECT_THAT(a, Not(HasSubstr("it is no shorter")));
 }
 
 // Without residual connections the first gradient that reaches the embedding is the smaller, and memory comes late.
@@ -221,9 +234,37 @@ TEST_F(BlockLessonTest, WithoutResidualsTheClaimsAreThatRunsToo) {
   const BlockLesson lesson = block_lesson(executor_, models::Residuals::off);
   EXPECT_LT(lesson.first_gradient_without, lesson.first_gradient_with_residuals);
   EXPECT_GT(lesson.memorised_at(), 120U);
-  const std::string text = explained(block_lesson(executor_, models::Residuals::off, 20));
+  const std::string text = flowing(explained(block_lesson(executor_, models::Residuals::off, 20)));
   EXPECT_THAT(text, HasSubstr("did not fall below 0.01 in 20 steps"));
   EXPECT_THAT(text, HasSubstr("is not memorised; a long training would be in vain."));
+}
+
+// The document's losses are of a start that it does not give: they stand beside this run's, and are not called its own.
+TEST_F(BlockLessonTest, TheDocumentsLossesStandBesideThisRuns) {
+  const BlockLesson lesson = block_lesson(executor_, models::Residuals::on);
+  EXPECT_TRUE(lesson.losses_with_residuals.empty());
+  const std::string text = explained(lesson);
+  EXPECT_THAT(text, HasSubstr("             this run document\n   step   1  3.4007   3.4682   #"));
+  EXPECT_THAT(text, HasSubstr("\n   step  90  0.0013   0.0014   #"));
+  EXPECT_THAT(flowing(text), HasSubstr("A and B are the document's to the digit. C starts from other random numbers"));
+  EXPECT_THAT(as_published(lesson), Not(HasSubstr("3.4682")));
+}
+
+// The exercise's two runs have one start, and are set side by side.
+TEST_F(BlockLessonTest, WithoutResidualsTheRunWithThemStandsBeside) {
+  const BlockLesson without = block_lesson(executor_, models::Residuals::off);
+  const BlockLesson with = block_lesson(executor_, models::Residuals::on);
+  EXPECT_EQ(without.losses_with_residuals, with.losses);
+  const std::string text = explained(without);
+  EXPECT_THAT(text, HasSubstr("             without  with\n   step   1  3.5344   3.4007   #"));
+  EXPECT_THAT(text, Not(HasSubstr("3.4682")));
+  EXPECT_THAT(flowing(text),
+              HasSubstr("without residual connections is below 0.01 at step " + std::to_string(without.memorised_at()) +
+                        ", with them it is below 0.01 at step " + std::to_string(with.memorised_at()) + "."));
+  EXPECT_EQ(without.figures.rows_moved_without_attention, 0U);
+  EXPECT_THAT(flowing(text),
+              HasSubstr("with attention silenced, of none: only through attention does the input come."));
+  EXPECT_THAT(text, Not(HasSubstr("Residual connections keep the input")));
 }
 
 }  // namespace
