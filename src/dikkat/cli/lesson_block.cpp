@@ -47,6 +47,12 @@ std::uint32_t seed_of(const Arguments& arguments) {
   return static_cast<std::uint32_t>(seed);
 }
 
+std::string explained(const lessons::BlockLesson& lesson, const Execution& execution) {
+  if (lesson.seed == lessons::kBlockLessonSeed) return lessons::explained(lesson);
+  const lessons::BlockLesson published = lessons::block_lesson(execution.executor(), lesson.residuals);
+  return lessons::explained(lesson, &published);
+}
+
 int run_lesson(const Arguments& arguments, Output& output) {
   const Execution execution(arguments);
   const auto residuals = arguments.has("no-residual") ? models::Residuals::off : models::Residuals::on;
@@ -55,7 +61,7 @@ int run_lesson(const Arguments& arguments, Output& output) {
   if (arguments.json()) {
     output.line(text_of(as_json(lesson)));
   } else {
-    output.write(arguments.has("as-published") ? lessons::as_published(lesson) : lessons::explained(lesson));
+    output.write(arguments.has("as-published") ? lessons::as_published(lesson) : explained(lesson, execution));
   }
   return 0;
 }

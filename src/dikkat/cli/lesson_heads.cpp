@@ -56,6 +56,12 @@ void export_series(const Arguments& arguments, std::uint64_t seed) {
   for (const auto& [name, part] : parts) replace_file(name, lessons::heads_csv(part));
 }
 
+std::string explained(const lessons::HeadsLesson& lesson, const Execution& execution) {
+  if (lesson.settings == kDocument) return lessons::explained(lesson);
+  const lessons::HeadsLesson published = lessons::heads_lesson(execution.executor(), kDocument);
+  return lessons::explained(lesson, &published);
+}
+
 int run_lesson(const Arguments& arguments, Output& output) {
   const lessons::HeadsSettings settings = settings_from(arguments);
   export_series(arguments, settings.seed);
@@ -64,7 +70,7 @@ int run_lesson(const Arguments& arguments, Output& output) {
   if (arguments.json()) {
     output.line(text_of(lessons::as_json(lesson, execution.executor())));
   } else {
-    output.write(arguments.has("as-published") ? lessons::as_published(lesson) : lessons::explained(lesson));
+    output.write(arguments.has("as-published") ? lessons::as_published(lesson) : explained(lesson, execution));
   }
   return 0;
 }

@@ -189,6 +189,7 @@ BlockLesson block_lesson(const kernels::Executor& executor, models::Residuals re
   BlockLesson lesson;
   lesson.norm_rows = norm_rows(executor);
   lesson.parameters = parameter_table(model);
+  lesson.seed = seed;
   lesson.residuals = residuals;
   lesson.losses = train(executor, model, steps, lesson.final_loss);
   if (residuals == models::Residuals::off) lesson.losses_with_residuals = losses_with_residuals(executor, steps, seed);
@@ -299,9 +300,18 @@ std::string parts_explained(const BlockLesson& lesson) {
   return text;
 }
 
+std::string what_changed(const BlockLesson& now, const BlockLesson& published) {
+  return fmt::format(
+      "\nE) What you changed, and what it did\n"
+      "   seed {} -> {}: the first loss {:.4f} -> {:.4f}, the last one {:.4f} -> {:.4f}.\n"
+      "   With seed {} the loss {}, with {} it {}.\n",
+      published.seed, now.seed, published.losses.front(), now.losses.front(), published.losses.back(),
+      now.losses.back(), published.seed, memorised(published.losses), now.seed, memorised(now.losses));
+}
+
 }  // namespace
 
-std::string explained(const BlockLesson& lesson) {
+std::string explained(const BlockLesson& lesson, const BlockLesson* published) {
   std::string text = "A) Layer norm takes away a row's mean and size and keeps its differences\n";
   for (const NormRow& row : lesson.norm_rows) {
     text += fmt::format("   {:28}  ->  {:28}  mean {}, deviation {}\n", listed(row.before, 1), listed(row.after, 2),
@@ -328,7 +338,8 @@ std::string explained(const BlockLesson& lesson) {
                   kVocabulary, std::log(static_cast<double>(kVocabulary)),
                   lesson.losses.empty() ? lesson.final_loss : lesson.losses.front(), memorised(lesson.losses));
   text += fmt::format("   Afterwards {} of 32 next characters are predicted.\n", lesson.predicted);
-  return text + parts_explained(lesson);
+  text += parts_explained(lesson);
+  return published == nullptr ? text : text + what_changed(lesson, *published);
 }
 
 }  // namespace dikkat::lessons

@@ -17,6 +17,9 @@
 
 namespace dikkat::lessons {
 
+inline constexpr std::size_t kBlockLessonSteps = 150;
+inline constexpr std::uint32_t kBlockLessonSeed = 5;
+
 struct NormRow {
   std::array<double, 4> before;
   std::array<double, 4> after;
@@ -48,6 +51,7 @@ inline constexpr std::array<double, 6> kDocumentLosses = {3.4682, 0.0085, 0.0020
 struct BlockLesson {
   std::array<NormRow, 3> norm_rows;
   ParameterTable parameters;
+  std::uint32_t seed = kBlockLessonSeed;
   models::Residuals residuals = models::Residuals::on;
   std::vector<double> losses;                      // 150, before each update
   std::vector<double> losses_with_residuals = {};  // of the same start; empty where `losses` are these
@@ -60,16 +64,13 @@ struct BlockLesson {
   [[nodiscard]] std::size_t memorised_at() const { return lessons::memorised_at(losses); }
 };
 
-inline constexpr std::size_t kBlockLessonSteps = 150;
-inline constexpr std::uint32_t kBlockLessonSeed = 5;
-
 [[nodiscard]] BlockLesson block_lesson(const kernels::Executor& executor, models::Residuals residuals,
                                        std::size_t steps = kBlockLessonSteps, std::uint32_t seed = kBlockLessonSeed);
 
 // The document's layout with its Turkish labels, and this run's figures.
 [[nodiscard]] std::string as_published(const BlockLesson& lesson);
-// In English, with a picture.
-[[nodiscard]] std::string explained(const BlockLesson& lesson);
+// In English, with a picture. With a run of kBlockLessonSeed, also what another seed did.
+[[nodiscard]] std::string explained(const BlockLesson& lesson, const BlockLesson* published = nullptr);
 
 // The lesson's model with its stated start, and its one batch of two windows: for tests and for looking inside.
 [[nodiscard]] models::LanguageModel block_lesson_model(models::Residuals residuals,

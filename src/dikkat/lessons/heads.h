@@ -23,6 +23,7 @@ struct HeadsSettings {
   std::uint64_t seed = 20260218;  // TOHUM
   std::size_t epochs = 150;       // tur
   std::size_t width = 4;          // DTOP, over all heads
+  friend bool operator==(const HeadsSettings&, const HeadsSettings&) = default;
 };
 // Error{usage}: no epochs, more than kMostHeadsEpochs; a width that 4 heads do not divide, above kMostHeadsWidth; a
 // seed above kMostHeadsSeed.
@@ -101,8 +102,8 @@ inline constexpr std::array<std::size_t, 3> kHeadCounts = {1, 2, 4};
 
 // The document's own layout and words, with this run's figures.
 [[nodiscard]] std::string as_published(const HeadsLesson& lesson);
-// In English, with pictures; every figure is this run's.
-[[nodiscard]] std::string explained(const HeadsLesson& lesson);
+// In English, with pictures; every figure is this run's. With the published run, also what differs from it.
+[[nodiscard]] std::string explained(const HeadsLesson& lesson, const HeadsLesson* published = nullptr);
 // Every number a port needs, under the keys of tests/golden/lesson_heads_py312.json.
 [[nodiscard]] Json as_json(const HeadsLesson& lesson, const kernels::Executor& executor);
 

@@ -160,6 +160,14 @@ TEST(HeadsExplained, SaysWhyTheDocumentHasAnotherDifference) {
   EXPECT_THAT(other_text(), Not(HasSubstr("0,0055")));
 }
 
+TEST(HeadsExplained, SaysWhatAChangeDid) {
+  const std::string text = explained(other_lesson(), &document_lesson());
+  EXPECT_THAT(text, HasSubstr("What you changed, and what it did to the published run\n   seed 20260218 -> 7\n"
+                              "   epochs 150 -> 60\n   mean accuracy of 1 head:"));
+  EXPECT_THAT(text, HasSubstr(fmt::format("4 heads: 0.8972 -> {:.4f}\n", mean_of(other_lesson().with_position[2]))));
+  EXPECT_THAT(other_text(), Not(HasSubstr("What you changed")));
+}
+
 // A16
 TEST(HeadsExplained, SaysWhichRunSplitsByRegion) {
   EXPECT_THAT(document_text(), HasSubstr("Run 1 of 2 heads does not split by the two regions (centres 5.57 and 6.30)"));
