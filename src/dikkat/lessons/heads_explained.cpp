@@ -38,9 +38,9 @@ std::string the_question(const HeadsLesson& lesson) {
       lesson.held_out().size(), rising(lesson.held_out()), more_rise ? "rises" : "does not rise",
       baseline(lesson.held_out())));
   const HeadsSeries& first = lesson.series.front();
-  text += "   The first one:\n   ";
-  for (const double reading : first.readings) text += python_float(reading) + " ";
-  return text + (first.label == 1 ? "- it rises.\n" : "- it does not rise.\n");
+  std::string one = "The first one: ";
+  for (const double reading : first.readings) one += python_float(reading) + " ";
+  return text + paragraph(one + (first.label == 1 ? "- it rises." : "- it does not rise."));
 }
 
 // A line from `low` to `high` with a dot for each run (2: both at the same place) and | for the baseline.

@@ -67,6 +67,9 @@ TEST(HeadsExplained, SaysTheQuestionAndTheBaseline) {
   EXPECT_THAT(document_text(), HasSubstr("720 made-up series of 12 readings (seed 20260218)"));
   EXPECT_THAT(document_text(), HasSubstr("200 train, 63 of which rise; 180 are held out, 61 of which rise"));
   EXPECT_THAT(document_text(), HasSubstr("0.6611 of these"));
+  EXPECT_THAT(document_text(),
+              HasSubstr("The first one: 0.0 0.893 -0.222 -0.542 -0.404 -1.114 0.234 -1.03 -1.493 0.534 "
+                        "-1.807 0.05 - it does not rise."));
   EXPECT_THAT(other_text(), HasSubstr("(seed 7)"));
   EXPECT_THAT(other_text(), HasSubstr(fmt::format("{} of which rise: whoever", rising(other_lesson().held_out()))));
 }

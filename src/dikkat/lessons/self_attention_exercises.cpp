@@ -204,7 +204,7 @@ std::string changed(const SelfAttentionLesson& lesson) {
     text += fmt::format("   Step 9 has {} of width {} now; the published run has {} of {}.\n",
                         counted(now.heads, "head"), now.width / now.heads, was.heads, was.width / was.heads);
   }
-  if (now.words != was.words) {
+  if (now.words != was.words || now.second_words != was.second_words) {
     text +=
         "   The vectors here are drawn by place, whatever the words: other words bring\n"
         "   other labels only. A model looks each word up in a table of its own; so does\n"

@@ -286,6 +286,8 @@ TEST_F(ExplainedSelfAttention, SaysWhatAChangeDid) {
   EXPECT_THAT(sentence, HasSubstr("The table has 2 x 2 weights now"));
   EXPECT_THAT(sentence, HasSubstr("other words bring\n   other labels only"));
   EXPECT_THAT(explained(lesson_with({.words = {"one", "two"}})), HasSubstr("one has 2, the other 6"));
+  EXPECT_THAT(explained(lesson_with({.second_words = {"a", "b", "c", "d", "e", "f"}})),
+              HasSubstr("No weight of step 5 has moved.\n   The vectors here are drawn by place"));
 }
 
 // With the mask a word's weights hang on its place: 0.90 and 0.78 are the differences, not the unmasked run's.
