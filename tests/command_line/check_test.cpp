@@ -66,7 +66,8 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
-const std::string kSeries = " --task classify --layers 1 --width 16 --heads 2 --context 0 --batch 4 --steps 50";
+const std::string kSeries =
+    " --task classify --validation-share 0.1 --layers 1 --width 16 --heads 2 --context 0 --batch 4 --steps 50";
 const std::string kSmall = " --layers 1 --width 16 --heads 2 --context 16 --batch 4 --steps 50";
 
 struct Row {

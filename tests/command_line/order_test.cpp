@@ -57,7 +57,8 @@ TEST_F(OrderProgramTest, AModelThatCannotTellMovesByRounding) {
 
 TEST_F(OrderProgramTest, SeriesWithoutBlocksAndPositionsMoveByNotOneBit) {
   write_series();
-  const std::string train = "$D train series.csv --task classify --steps 20 --batch 8 --width 8 --heads 2 ";
+  const std::string train =
+      "$D train series.csv --task classify --validation-share 0.1 --steps 20 --batch 8 --width 8 --heads 2 ";
   const Ran trained = shell(train + "--layers 0 --position none --pooling attention-query --out blind");
   ASSERT_EQ(trained.code, 0) << trained.err;
   const Ran ran = shell("$D order blind series.csv");

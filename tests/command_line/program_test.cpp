@@ -39,7 +39,8 @@ TEST_F(Program, TrainPrintsOneObjectForScripts) {
   EXPECT_EQ(ran.err, "") << "silent where nobody watches";
   EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '\n'), 1);
   const Json json = object(ran);
-  EXPECT_THAT(keys(json), ElementsAre("run", "step", "loss_nats", "validation_loss_nats", "weights_sha256"));
+  EXPECT_THAT(keys(json), ElementsAre("run", "step", "loss_nats", "validation_loss_nats", "best_validation_loss_nats",
+                                      "best_step", "weights_sha256"));
   EXPECT_EQ(JsonAt(json, "")["step"].count(), 4U);
   EXPECT_EQ(text(json, "weights_sha256"), hash_of("r"));
 }

@@ -46,7 +46,9 @@ class SeriesProgramTest : public ProgramTest {
   }
 };
 
-constexpr const char* kTrain = "$D train waves.csv --task classify --label kind --width 8 --heads 2 --layers 1 ";
+constexpr const char* kTrain =
+    "$D train waves.csv --task classify --label kind --validation-share 0.1 --width 8 --heads 2 --layers 1 "
+    "--warmup 0 ";
 
 TEST_F(SeriesProgramTest, LearnsToTellTwoClassesApart) {
   const Ran trained = shell(std::string(kTrain) + "--steps 200 --out run");
@@ -81,7 +83,8 @@ TEST_F(SeriesProgramTest, PredictsCsvWithAProbabilityForEachLabel) {
   ASSERT_EQ(shell(std::string(kTrain) + "--steps 100 --out run").code, 0);
   const Ran said = shell("$D predict run waves.csv");
   ASSERT_EQ(said.code, 0) << said.err;
-  EXPECT_THAT(said.out, StartsWith("series,prediction,\"probability of falls, \"\"slowly\"\"\",probability of rises\n"));
+  EXPECT_THAT(said.out,
+              StartsWith("series,prediction,\"probability of falls, \"\"slowly\"\"\",probability of rises\n"));
   EXPECT_EQ(std::count(said.out.begin(), said.out.end(), '\n'), 41);
   ASSERT_EQ(shell("$D predict run waves.csv --out said.csv").code, 0);
   EXPECT_EQ(read("said.csv"), said.out);
@@ -159,19 +162,27 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"NoSuchLabelColumn", "$D train waves.csv --task classify --label kinds --out r", 2, "kind"},
         Refusal{"LabelsThatAreNoNumbers", "$D train waves.csv --task regress --out r", 3, "number"},
         Refusal{"OneClassOnly", "head -n 15 waves.csv >one.csv; $D train one.csv --task classify --out r", 3, "class"},
-        Refusal{"NotANumber", "sed 's/^rises,0/rises,NaN/; s/^rises,-/rises,x/' waves.csv >nan.csv; "
-                              "$D train nan.csv --task classify --out r", 3, "nan.csv"},
-        Refusal{"LongerSeriesToPredict", "printf '1,2,3,4,5,6,7,8,9,10\\n' >long.csv; "
-                                         "$D predict run long.csv --label none", 7, "10 steps"},
+        Refusal{"NotANumber",
+                "sed 's/^rises,0/rises,NaN/; s/^rises,-/rises,x/' waves.csv >nan.csv; "
+                "$D train nan.csv --task classify --out r",
+                3, "nan.csv"},
+        Refusal{"LongerSeriesToPredict",
+                "printf '1,2,3,4,5,6,7,8,9,10\\n' >long.csv; "
+                "$D predict run long.csv --label none",
+                7, "10 steps"},
         Refusal{"LabelTheModelDoesNotKnow", "sed 's/^rises/stands/' waves.csv >new.csv; $D eval run new.csv", 7,
                 "stands"},
-        Refusal{"PartsOfAnotherFile", "cp waves.csv o.csv; echo 'rises,1,2,3,4,5,6,7,8,9' >>o.csv; "
-                                      "$D eval run o.csv --split train", 2, "--split"},
+        Refusal{"PartsOfAnotherFile",
+                "cp waves.csv o.csv; echo 'rises,1,2,3,4,5,6,7,8,9' >>o.csv; "
+                "$D eval run o.csv --split train",
+                2, "--split"},
         Refusal{"ResumedWithAnotherTask", "$D train --out run --resume --task regress --override", 7, "task"},
         Refusal{"ResumedWithChangedSeries", "sed -i 's/,0\\.1/,0.2/' waves.csv; $D train --out run --resume", 7,
                 "the data is not what the run was begun with"},
-        Refusal{"NoValidationPart", "$D train waves.csv --task classify --validation-share 0 --steps 2 --out r >/dev/null; "
-                                    "$D eval r --split validation", 2, "without a validation part"}),
+        Refusal{"NoValidationPart",
+                "$D train waves.csv --task classify --validation-share 0 --steps 2 --out r >/dev/null; "
+                "$D eval r --split validation",
+                2, "without a validation part"}),
     [](const auto& test) { return test.param.name; });
 
 }  // namespace

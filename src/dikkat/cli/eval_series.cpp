@@ -36,7 +36,7 @@ std::vector<T> of_rows(const std::vector<T>& values, const std::vector<std::size
 void choose_rows(const Arguments& arguments, const train::LoadedSeriesRun& run, Measured& measured) {
   const bool own = measured.file.table.fingerprint == run.state.data_fingerprint;
   const train::Settings& settings = run.state.settings;
-  measured.split = arguments.has("split") ? arguments.choice("split")
+  measured.split = arguments.has("split")                 ? arguments.choice("split")
                    : own && settings.validation_share > 0 ? "validation"
                                                           : "all";
   if (measured.split == "all") return;
@@ -67,9 +67,8 @@ Json as_json(const train::ClassScores& scores, const data::SeriesCoding& coding)
       .set("loss_nats", finite(scores.loss_nats))
       .set("series", scores.series)
       .set("right", scores.right)
-      .set("most_frequent", Json::object()
-                                .set("label", coding.labels[scores.most_frequent])
-                                .set("share", scores.most_frequent_share))
+      .set("most_frequent",
+           Json::object().set("label", coding.labels[scores.most_frequent]).set("share", scores.most_frequent_share))
       .set("labels", std::move(labels))
       .set("confusion", std::move(confusion));
 }
@@ -109,20 +108,26 @@ std::string confusion_table(const train::ClassScores& scores, const data::Series
 }
 
 std::string as_text(const train::ClassScores& scores, const data::SeriesCoding& coding) {
-  std::string out = fmt::format("accuracy {:.4f} ({} of {} series), macro F1 {:.4f}, loss {} nats\n", scores.accuracy,
-                                grouped(scores.right), grouped(scores.series), scores.macro_f1,
-                                loss_text(scores.loss_nats));
+  std::string out =
+      fmt::format("accuracy {:.4f} ({} of {} series), macro F1 {:.4f}, loss {} nats\n", scores.accuracy,
+                  grouped(scores.right), grouped(scores.series), scores.macro_f1, loss_text(scores.loss_nats));
   out += fmt::format("Always saying the most frequent class, {}, would reach {:.4f}\n",
                      text::escaped(coding.labels[scores.most_frequent]), scores.most_frequent_share);
   return out + confusion_table(scores, coding);
 }
 
 std::string as_text(const train::NumberScores& scores) {
-  std::string out = fmt::format("root mean square error {:.6g}, mean absolute error {:.6g}", scores.root_mean_square_error,
-                                scores.mean_absolute_error);
+  std::string out = fmt::format("root mean square error {:.6g}, mean absolute error {:.6g}",
+                                scores.root_mean_square_error, scores.mean_absolute_error);
   if (std::isfinite(scores.r2)) out += fmt::format(", R2 {:.4f}", scores.r2);
   return out + fmt::format(", {} series\nAlways saying the training part's mean would err by {:.6g}\n",
                            grouped(scores.series), scores.error_of_the_mean);
+}
+
+std::string part_line(const Measured& measured, std::uint64_t step) {
+  const std::string part = measured.split == "all" ? "all" : "the " + measured.split + " part,";
+  return fmt::format("Step {}, {} {} of {} series: ", step, part, grouped(measured.file.rows.size()),
+                     grouped(measured.file.table.count()));
 }
 
 template <class Scores, class... Coding>
@@ -131,7 +136,7 @@ void show(const Arguments& arguments, Output& output, const Measured& measured, 
   if (arguments.json()) {
     output.line(text_of(as_json(scores, coding...).set("split", measured.split).set("step", step)));
   } else {
-    output.write(fmt::format("{}, step {}: ", measured.split, step) + as_text(scores, coding...));
+    output.write(part_line(measured, step) + as_text(scores, coding...));
   }
 }
 
@@ -140,11 +145,10 @@ void show(const Arguments& arguments, Output& output, const Measured& measured, 
 int eval_series(const Arguments& arguments, Output& output) {
   const Execution execution(arguments);
   const train::LoadedSeriesRun run = open_series_run(arguments);
-  Measured measured{.file = arguments.operands().size() < 2
-                                ? own_series(run)
-                                : series_file(arguments, run, data::Labels::required),
-                    .split = {},
-                    .outputs = {}};
+  Measured measured{
+      .file = arguments.operands().size() < 2 ? own_series(run) : series_file(arguments, run, data::Labels::required),
+      .split = {},
+      .outputs = {}};
   choose_rows(arguments, run, measured);
   train::SeriesEvaluator evaluator(run.model, execution.executor());
   const train::StopRequest never;

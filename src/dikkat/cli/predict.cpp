@@ -94,7 +94,8 @@ int run_predict(const Arguments& arguments, Output& output) {
     return 0;
   }
   if (!arguments.json()) {
-    output.write(as_csv(all, file, run.coding));
+    const std::string csv = as_csv(all, file, run.coding);
+    output.write(is_terminal(Stream::output) ? harmless(csv) : csv);
     return 0;
   }
   for (std::size_t s = 0; s < all.size(); ++s) output.line(text_of(as_json(all[s], file.table.names[s], run)));

@@ -68,13 +68,17 @@ bool never_began(const train::Outcome& outcome) {
 
 Json as_json(const train::TrainRequest& request, const train::Outcome& outcome) {
   const auto real = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
-  return Json::object()
-      .set("run", request.run.string())
+  const auto given = [&](const std::optional<double>& value) { return value ? real(*value) : Json(); };
+  Json json = Json::object();
+  json.set("run", request.run.string())
       .set("step", outcome.step)
       .set("loss_nats", never_began(outcome) ? Json() : real(outcome.loss_nats))
-      .set("validation_loss_nats", outcome.validation_loss_nats ? real(*outcome.validation_loss_nats) : Json())
-      .set("validation_accuracy", outcome.validation_accuracy ? Json(*outcome.validation_accuracy) : Json())
-      .set("weights_sha256", never_began(outcome) ? Json() : Json(outcome.weights_sha256));
+      .set("validation_loss_nats", given(outcome.validation_loss_nats))
+      .set("best_validation_loss_nats", given(outcome.best_validation_loss_nats))
+      .set("best_step", outcome.best_validation_loss_nats ? Json(outcome.best_step) : Json());
+  if (outcome.validation_accuracy) json.set("validation_accuracy", *outcome.validation_accuracy);
+  json.set("weights_sha256", never_began(outcome) ? Json() : Json(outcome.weights_sha256));
+  return json;
 }
 
 std::string how_it_ended(const train::Outcome& outcome, const TrainingView& view) {
@@ -125,12 +129,16 @@ std::string summary(const train::TrainRequest& request, const train::Outcome& ou
   if (never_began(outcome)) return "Stopped while reading the data; nothing was written\n";
   std::string out = drawn(view.curve(), curve_width(), kCurveHeight);
   if (!out.empty())
-    out = loss_name(request.spec.model.task) + ": * training" + std::string(view.curve().validation.empty() ? "" : ", o validation") +
-          "\n" + out + "\n";
+    out = loss_name(request.spec.model.task) + ": * training" +
+          std::string(view.curve().validation.empty() ? "" : ", o validation") + "\n" + out + "\n";
   out += how_it_ended(outcome, view) + "\n";
   out += "Loss:      " + loss_text(outcome.loss_nats);
   if (outcome.validation_loss_nats) out += ", validation " + loss_text(*outcome.validation_loss_nats);
   if (outcome.validation_accuracy) out += fmt::format(", accuracy {:.4f}", *outcome.validation_accuracy);
+  if (outcome.best_validation_loss_nats && outcome.best_step < outcome.step) {
+    out += fmt::format("\nBest:      validation {} at step {}; --checkpoint best takes that one",
+                       loss_text(*outcome.best_validation_loss_nats), outcome.best_step);
+  }
   out += "\nRun:       " + text::escaped(request.run.string()) + "\nWeights:   sha256 " + outcome.weights_sha256 + "\n";
   return out + what_next(request, outcome, program);
 }
@@ -157,9 +165,21 @@ int run_training(const train::TrainRequest& request, const Arguments& arguments,
   return outcome.ending == train::Ending::interrupted ? exit_code_of_signal(outcome.signal) : 0;
 }
 
+// Somebody may well want prose out of a table, but hardly without knowing it.
+void warn_of_tables(const train::TrainRequest& request) {
+  if (request.spec.model.task != models::Task::next_token || request.resume) return;
+  for (const std::filesystem::path& file : request.files) {
+    const std::string kind = file.extension().string();
+    if (kind != ".csv" && kind != ".tsv" && kind != ".ts") continue;
+    write_error("dikkat: warning: " + harmless(file.string()) +
+                " is read as prose; if it is a table of series, add --task classify or --task regress\n");
+  }
+}
+
 int run_train(const Arguments& arguments, Output& output) {
   train::TrainRequest request = request_of(arguments);
   set_settings(arguments, request);
+  warn_of_tables(request);
   if (!arguments.has("dry-run")) return run_training(request, arguments, output);
   const Execution execution(arguments);
   output.write(plan_text(make_plan(request, execution), arguments.json()));
@@ -189,12 +209,16 @@ Command train_command() {
           "Texts are UTF-8: a byte order mark is dropped and CR LF becomes LF; --tokenizer byte takes any bytes as "
           "they "
           "are.\n"
-          "With --task classify or regress FILE is a table of series (CSV, TSV or .ts: one row a series, its label in the "
-          "column --label names or the first; or one step a row with --id-column and --time-column), and a tenth of each "
-          "label's series validates.\n"
+          "With --task classify or regress FILE is a table of series (CSV, TSV or .ts): one row a series, its label in "
+          "the column --label names or the first; or one step a row with --id-column and --time-column. "
+          "--validation-share 0.1 cuts a tenth of each label's series off to validate on; the preset series cuts "
+          "none.\n"
           "A checkpoint is saved every --save-every steps, at the end, and whenever an evaluation is the best so far. "
           "Ctrl-C stops after a durable checkpoint; --resume goes on from it.",
-      .operands = {{.name = "FILE", .help = "text files (- is standard input), or one table of series", .least = 0, .most = std::string::npos}},
+      .operands = {{.name = "FILE",
+                    .help = "text files (- is standard input), or one table of series",
+                    .least = 0,
+                    .most = std::string::npos}},
       .groups = std::move(groups),
       .examples = {{"dikkat train data/atasozleri.txt --out runs/first --steps 600",
                     "a first model, in less than a minute"},

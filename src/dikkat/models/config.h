@@ -83,7 +83,7 @@ struct Config {
     visit("rotary-base", self.rotary_base, "base of the rotary angles");
     visit("direction", self.direction, "which way attention looks");
     visit("window", self.window, "sliding window, in tokens (0: none)");
-    visit("input", self.input, "how a series enters: mapped to the width, or as it is");
+    visit("input", self.input, "how a series enters: mapped to the width, or its channels as they are (the width is then theirs)");
     visit("pooling", self.pooling, "how a series' steps become one vector");
     visit("output", self.output, "output layer tied to the token embedding, or free");
     visit("norm-bias", self.norm_bias, "bias in the norms");

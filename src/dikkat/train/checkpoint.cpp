@@ -23,6 +23,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A checkpoint one may not read is no damage to fall back from: an older one would answer in its name.
+bool is_denied(const fs::path& folder) {
+  std::error_code code;
+  if (!fs::is_directory(folder, code)) return false;
+  if (::access(folder.c_str(), R_OK | X_OK) != 0) return errno == EACCES;
+  for (const fs::directory_entry& file : fs::directory_iterator(folder, code)) {
+    if (::access(file.path().c_str(), R_OK) != 0 && errno == EACCES) return true;
+  }
+  return false;
+}
+
 constexpr const char* kLatest = "latest";
 constexpr const char* kBest = "best";
 constexpr const char* kWeights = "weights.safetensors";
@@ -314,7 +325,7 @@ LoadedCheckpoint Checkpoints::load_newest(Moments moments) {
     try {
       loaded.checkpoint = load_step(*step, moments);
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::incompatible) throw;
+      if (error.kind() == ErrorKind::incompatible || is_denied(folder(*step))) throw;
       loaded.warnings.push_back("skipped " + step_name(*step) + ": " + error.what());
       faults += (faults.empty() ? "" : "; ") + step_name(*step) + ": " + error.what();
       continue;

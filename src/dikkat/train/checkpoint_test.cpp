@@ -260,6 +260,15 @@ TEST(CheckpointLoad, AThousandFlippedBitsAreDetected) {
   EXPECT_NO_THROW(static_cast<void>(read_checkpoint_folder(folder / "c")));
 }
 
+TEST(CheckpointLoad, OneThatMayNotBeReadIsNotPassedOver) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
+  const TemporaryFolder run;
+  Checkpoints checkpoints(run.path(), 2);
+  save_steps(checkpoints, {1, 2});
+  std::filesystem::permissions(run / "step-2" / "weights.safetensors", std::filesystem::perms::none);
+  EXPECT_EQ(error_of([&] { static_cast<void>(checkpoints.load()); }).kind(), ErrorKind::io);
+}
+
 // A flipped version digit is damage; a manifest of another version that is sound in itself is not.
 TEST(CheckpointLoad, AnotherVersionIsIncompatibleAndNotSkipped) {
   const TemporaryFolder run;

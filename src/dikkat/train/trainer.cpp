@@ -67,10 +67,7 @@ class Training {
   void rewrite_record(const RunRecord& record) { folder_.rewrite(record); }
 
   Outcome run() {
-    observer_.on_start({.spec = spec_,
-                        .estimate = estimate(spec_, tokens_),
-                        .tokens = tokens_,
-                        .step = state_.step});
+    observer_.on_start({.spec = spec_, .estimate = estimate(spec_, tokens_), .tokens = tokens_, .step = state_.step});
     log_.emplace(folder_.path(), spec_.model.task);
     Ending ending = Ending::finished;
     if (evaluation_due() && state_.evaluated_step < state_.step && !evaluate()) ending = Ending::interrupted;
@@ -126,7 +123,8 @@ class Training {
 
   [[nodiscard]] bool evaluation_due() const {
     const std::uint64_t every = spec_.conduct.eval_every;
-    return every != 0 && learner_->validates() && state_.step != 0 && (due(state_.step, every) || state_.step == spec_.settings.steps);
+    return every != 0 && learner_->validates() && state_.step != 0 &&
+           (due(state_.step, every) || state_.step == spec_.settings.steps);
   }
 
   // False when a stop was asked for; the evaluation is then made when the run goes on.
@@ -179,7 +177,9 @@ class Training {
     if (state_.loss_tail.size() > kLossTail) state_.loss_tail.erase(state_.loss_tail.begin());
   }
 
-  [[nodiscard]] Checkpoint checkpoint() const { return {state_, weights_of(learner_->parameters()), state_of(optimizer_)}; }
+  [[nodiscard]] Checkpoint checkpoint() const {
+    return {state_, weights_of(learner_->parameters()), state_of(optimizer_)};
+  }
 
   void save(Rank rank) {
     if (log_) log_->sync();
@@ -217,6 +217,8 @@ class Training {
       result.validation_loss_nats = state_.validation_loss_nats;
       result.validation_accuracy = accuracy_;
     }
+    result.best_validation_loss_nats = state_.best_validation_loss_nats;
+    result.best_step = state_.best_step;
     result.weights_sha256 = weights_hash();
     return result;
   }

@@ -59,6 +59,8 @@ struct Outcome {
   double loss_nats = 0;
   std::optional<double> validation_loss_nats;
   std::optional<double> validation_accuracy;  // of classes, when this process evaluated last
+  std::optional<double> best_validation_loss_nats;
+  std::uint64_t best_step = 0;
   std::string weights_sha256;
 };
 
