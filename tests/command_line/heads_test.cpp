@@ -125,6 +125,33 @@ TEST_F(HeadsTest, JsonAndCsvHoldEveryNumber) {
   }
 }
 
+TEST_F(HeadsTest, WritesNoTableOverWhatIsThere) {
+  const std::string kept = read("run/run.json");
+  expect_refused("run --csv run/run.json", 2, "nothing is overwritten");
+  expect_refused("nowhere --csv run/run.json", 2, "choose another --csv");  // before anything else is done
+  EXPECT_EQ(read("run/run.json"), kept);
+  expect_refused("run --csv /dev/full", 2, "nothing is overwritten");
+  expect_refused("run --csv run", 2, "nothing is overwritten");
+  std::filesystem::create_symlink("nothing", folder_ / "dangling");
+  expect_refused("run --csv dangling", 2, "nothing is overwritten");
+  expect_refused("run --csv ''", 2, "--csv");
+  expect_refused("run --csv -", 2, "the name of a file");
+  expect_refused("run --csv none/heads.csv", 4, "none/heads.csv");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "run" / "head-nulls")) << "refused before computing";
+}
+
+TEST_F(HeadsTest, SaysWhichTableItWrote) {
+  EXPECT_THAT(heads("run --draws 19 --csv heads.csv"), ::testing::StartsWith("Wrote heads.csv, "));
+  const std::string table = read("heads.csv");
+  EXPECT_EQ(*heads_json("run --draws 19 --csv again.csv").find("csv")->as<std::string>(), "again.csv");
+  EXPECT_EQ(read("again.csv"), table);
+  // A run that cannot be read leaves no table behind, and no part of one.
+  expect_refused("nowhere --csv other.csv", 4, "nowhere");
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+    EXPECT_THAT(entry.path().filename().string(), Not(HasSubstr("other.csv")));
+  }
+}
+
 TEST_F(HeadsTest, StopsWhenInterrupted) {
   const Ran ran = shell("$D heads run --draws 300000 >out.txt & sleep 1; kill -TERM $!; wait $!");
   EXPECT_EQ(ran.code, 143) << ran.err;

@@ -11,6 +11,7 @@
 #include "dikkat/cli/console.h"
 #include "dikkat/cli/execution.h"
 #include "dikkat/cli/heads_look.h"
+#include "dikkat/cli/new_file.h"
 #include "dikkat/cli/open_run.h"
 #include "dikkat/cli/signals.h"
 #include "dikkat/cli/words.h"
@@ -273,6 +274,24 @@ class NullMaker {
   const train::StopRequest& stop_;
 };
 
+// --csv FILE, refused before anything is computed where it cannot be made.
+class CsvTable {
+ public:
+  explicit CsvTable(const Arguments& arguments) : path_(new_file(arguments, "csv")) {
+    if (path_) file_.emplace(*path_);
+  }
+  explicit operator bool() const { return path_.has_value(); }
+  [[nodiscard]] const std::string& path() const { return *path_; }
+  void write(const std::string& table) {
+    file_->write(table);
+    file_->finish();
+  }
+
+ private:
+  std::optional<std::string> path_;
+  std::optional<FileReplacement> file_;
+};
+
 void say_skipped(std::size_t skipped) {
   if (skipped == 0) return;
   write_error("dikkat: left out " + grouped(skipped) + (skipped == 1 ? " character" : " characters") +
@@ -295,17 +314,22 @@ HeadsLook look_of(const Arguments& arguments, const train::LoadedRun& run, const
           .report = std::move(report)};
 }
 
-void tell(const Arguments& arguments, const HeadsLook& look, const Wish& wish, Output& output) {
-  if (const auto file = arguments.text("csv")) replace_file(*file, heads_csv(look, wish.choice));
-  if (arguments.json()) {
-    output.line(text_of(heads_json(look, wish.choice)));
-  } else if (!arguments.has("csv")) {
+void tell(const HeadsLook& look, const Wish& wish, bool as_json, CsvTable& csv, Output& output) {
+  if (csv) csv.write(heads_csv(look, wish.choice));
+  if (as_json) {
+    Json json = heads_json(look, wish.choice);
+    if (csv) json.set("csv", csv.path());
+    output.line(text_of(json));
+  } else if (csv) {
+    output.line(wrote_text(csv.path()));
+  } else {
     output.write(harmless(heads_text(look, wish.choice)));
   }
 }
 
 int run_heads(const Arguments& arguments, Output& output) {
   if (arguments.has("split")) static_cast<void>(arguments.choice("split"));
+  CsvTable csv(arguments);
   const Execution execution(arguments);
   const train::LoadedRun run = open_run(arguments);
   const models::Config& model = run.model.config();
@@ -326,7 +350,7 @@ int run_heads(const Arguments& arguments, Output& output) {
   const inspect::HeadTests tests(*found.null, inspect::HeadColumns(windows.length, mask), group);
   const inspect::HeadsReport report =
       inspect::report_heads(values, wish.null_windows, tests, wish.draws, inspect::uniform_head(windows, mask));
-  tell(arguments, look_of(arguments, run, wish, subject, report, found.cached), wish, output);
+  tell(look_of(arguments, run, wish, subject, report, found.cached), wish, arguments.json(), csv, output);
   return 0;
 }
 

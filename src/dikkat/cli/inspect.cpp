@@ -23,6 +23,7 @@
 #include "dikkat/cli/inspection_page.h"
 #include "dikkat/cli/inspection_pass.h"
 #include "dikkat/cli/inspection_view.h"
+#include "dikkat/cli/new_file.h"
 #include "dikkat/cli/open_run.h"
 #include "dikkat/cli/series_run.h"
 #include "dikkat/cli/signals.h"
@@ -45,11 +46,7 @@ OutputFiles output_files(const Arguments& arguments) {
   std::set<std::string> names;
   for (const auto& [option, file] : {std::pair{"--npz", files.npz}, {"--csv", files.csv}, {"--html", files.html}}) {
     if (!file) continue;
-    std::error_code ignored;
-    if (std::filesystem::exists(std::filesystem::symlink_status(*file, ignored))) {
-      throw Error(ErrorKind::usage, "it exists already, and nothing is overwritten",
-                  {.file = *file, .hint = fmt::format("choose another {}", option)});
-    }
+    refuse_existing(*file, option);
     if (file->empty() || !names.insert(*file).second) {
       throw Error(ErrorKind::usage, "each file needs a name of its own",
                   {.key = option, .hint = fmt::format("choose another {}", option)});

@@ -6,6 +6,7 @@
 
 #include "dikkat/base/error.h"
 #include "dikkat/base/file.h"
+#include "dikkat/cli/new_file.h"
 #include "dikkat/formats/text_weights.h"
 #include "dikkat/models/book_layout.h"
 
@@ -41,11 +42,7 @@ std::string new_path(const Arguments& arguments, const std::string& what) {
     throw Error(ErrorKind::usage, "where should it go?",
                 {.key = "--out", .hint = "add --out and the name of " + what + " to be made"});
   }
-  std::error_code ignored;
-  if (std::filesystem::exists(std::filesystem::symlink_status(*out, ignored))) {
-    throw Error(ErrorKind::usage, "it exists already, and nothing is overwritten",
-                {.file = *out, .hint = "choose another --out"});
-  }
+  refuse_existing(*out, "--out");
   return *out;
 }
 
