@@ -160,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "no series for validation: 'odd'", 0},
         Planted{"uneven", replaced(kWaves, "fast", "slow") + waves(12, ""), kSeries, "warning", "labels",
                 "far from even", 0},
-        Planted{"known_series", kHalf + kHalf.substr(kHalf.find('\n') + 1), kSeries + " --validation-share 0.5",
+        Planted{"known_series", kHalf + kHalf.substr(kHalf.find('\n') + 1), replaced(kSeries, "share 0.1", "share 0.5"),
                 "trouble", "duplicates", "in the training part", 3},
         Planted{"constant_channel",
                 "id,time,x,y,label\na,1,1,5,u\na,2,2,5,u\nb,1,3,5,v\nb,2,1,5,v\nc,1,2,5,u\nd,1,4,5,v\n", kSeries,

@@ -73,12 +73,11 @@ Finding not_finite(std::string check, const char* what, double value) {
 
 }  // namespace
 
-Finding check_first_loss(double measured, double expected) {
+Finding check_first_loss(double measured, double expected, double far) {
   if (!std::isfinite(measured)) return not_finite("first-loss", "the loss before the first step", measured);
   const std::string what =
       fmt::format("the untrained model's loss is {:.4f}, that of who knows nothing {:.4f}", measured, expected);
-  constexpr double kFar = 0.5;
-  if (std::abs(measured - expected) <= kFar) return {.severity = Severity::fine, .check = "first-loss", .what = what};
+  if (std::abs(measured - expected) <= far) return {.severity = Severity::fine, .check = "first-loss", .what = what};
   return {.severity = Severity::warning,
           .check = "first-loss",
           .what = what,

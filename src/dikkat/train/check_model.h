@@ -28,7 +28,10 @@ class TimeLimit {
 
 // first-loss: an untrained model knows nothing, so its loss is that of guessing evenly (`expected`), or the start is
 // off.
-[[nodiscard]] Finding check_first_loss(double measured, double expected);
+// `far`: what is no longer near. A squared error starts above it by the spread of the first outputs, so more is near.
+inline constexpr double kFarInNats = 0.5;
+inline constexpr double kFarInSquares = 3;
+[[nodiscard]] Finding check_first_loss(double measured, double expected, double far = kFarInNats);
 
 // gradients: of the largest entry of every parameter's gradient and one more, backward against central differences, in
 // double. The probe is of f64. Agreement is |difference| <= 1e-5 of the tensor's largest entry + 1e-9 (loss rounding)

@@ -83,7 +83,8 @@ class Trying {
     const std::size_t at_once = micro == 0 ? settings().batch : std::min(micro, settings().batch);
     const Amount amount = amount_within(kForTiming * trial_.seconds, 2, at_once);
     const auto full = probe(trial_.spec.model, number_type(settings()), amount);
-    findings.push_back(check_first_loss(full->loss(Gradients::none), full->ignorance()));
+    const double far = trial_.spec.model.task == models::Task::regress ? kFarInSquares : kFarInNats;
+    findings.push_back(check_first_loss(full->loss(Gradients::none), full->ignorance(), far));
     const double tried =
         static_cast<double>(amount.samples) * std::min(static_cast<double>(amount.length), trial_.sample_tokens);
     const StepSeconds measured = seconds_of_step(*full, settings(), executor_, kForTiming * trial_.seconds);
