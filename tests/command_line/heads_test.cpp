@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 #include <string>
 
 #include "dikkat/base/json.h"
@@ -42,6 +43,19 @@ class HeadsTest : public ProgramTest {
   }
 };
 
+// As one line: where it breaks hangs on the names of the folders.
+std::string flat(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c != ' ' && c != '\n') {
+      out += c;
+    } else if (!out.empty() && out.back() != ' ') {
+      out += ' ';
+    }
+  }
+  return out;
+}
+
 // The object without the member that says whether the null was there already.
 std::string without_cached(const std::string& json) {
   std::string text = json;
@@ -52,13 +66,24 @@ std::string without_cached(const std::string& json) {
 }
 
 TEST_F(HeadsTest, SaysWhatItLookedAtAndWhatTheMarksMean) {
-  const std::string out = heads("run --draws 199");
+  const std::string text = heads("run --draws 199");
+  const std::string out = flat(text);
   EXPECT_THAT(out, HasSubstr("run, step 4: 1 x 2 heads on 50 windows of 8 tokens of /"));
   EXPECT_THAT(out, HasSubstr("chance: 199 untrained models of this shape, 50 of the windows"));
   EXPECT_THAT(out, HasSubstr("uniform"));
-  EXPECT_THAT(out, HasSubstr("  head 1"));
+  EXPECT_THAT(text, HasSubstr("  head 1"));
   EXPECT_THAT(out, HasSubstr("counts among all 10 scores together"));
   EXPECT_THAT(out, HasSubstr("95 % over windows"));
+}
+
+TEST_F(HeadsTest, FitsTheLinesOfATerminal) {
+  for (const std::string look : {"", " --layer 0"}) {
+    std::istringstream lines(heads("run --draws 199" + look));
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find(folder_.path().string()) != std::string::npos) continue;  // a name stays whole
+      EXPECT_LE(line.size(), 80U) << line;
+    }
+  }
 }
 
 TEST_F(HeadsTest, KeepsTheNullAndDoesNotDependOnIt) {
@@ -67,7 +92,7 @@ TEST_F(HeadsTest, KeepsTheNullAndDoesNotDependOnIt) {
   const std::string second = heads("run --draws 19 --json");
   EXPECT_THAT(second, HasSubstr("\"cached\":true"));
   EXPECT_EQ(without_cached(first), without_cached(second));
-  EXPECT_THAT(heads("run --draws 19"), HasSubstr("kept from an earlier look"));
+  EXPECT_THAT(flat(heads("run --draws 19")), HasSubstr("kept from an earlier look"));
   EXPECT_THAT(heads("run --draws 20 --json"), HasSubstr("\"cached\":false"));
 }
 
@@ -156,7 +181,26 @@ TEST_F(HeadsTest, StopsWhenInterrupted) {
   const Ran ran = shell("$D heads run --draws 300000 >out.txt & sleep 1; kill -TERM $!; wait $!");
   EXPECT_EQ(ran.code, 143) << ran.err;
   EXPECT_EQ(read("out.txt"), "");
+  EXPECT_THAT(ran.err, ::testing::StartsWith("dikkat: 300,000 untrained models on 50 windows: about "));
+  EXPECT_THAT(ran.err, HasSubstr(", once; --draws 199 is enough for p of 0.005\n"));
+  EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 2) << ran.err;  // and that it is stopping
   EXPECT_FALSE(std::filesystem::exists(folder_ / "run" / "head-nulls"));
+}
+
+// 4,000 windows of a longer context: scoring them, and any single draw, takes long enough to be caught amid.
+TEST_F(HeadsTest, StopsAmidADraw) {
+  std::string text;
+  for (std::uint32_t i = 0; i < 300000; ++i) {
+    text += "adeghklmy "[random::below(random::stream(1, "long text"), {i, 0, 0, 0}, 10)];
+  }
+  write("long.txt", text);
+  const std::string shape = " --preset kucuk --context 64 --width 32 --layers 2 --heads 4 --steps 1 --out long";
+  ASSERT_EQ(shell("$D train long.txt" + shape).code, 0);
+  const Ran ran = shell(
+      "$D heads long --split all --windows 4000 --null-windows 4000 & sleep 2; kill -TERM $!; s=$(date +%s%N); "
+      "wait $!; code=$?; echo $((($(date +%s%N) - s) / 1000000)); exit $code");
+  EXPECT_EQ(ran.code, 143) << ran.err;
+  EXPECT_LT(std::stoi(ran.out), 1500) << "milliseconds after the signal";
 }
 
 TEST_F(HeadsTest, ShowsOneHeadWhole) {
@@ -168,11 +212,11 @@ TEST_F(HeadsTest, ShowsOneHeadWhole) {
 }
 
 TEST_F(HeadsTest, SaysWhatFewDrawsAndFewWindowsCannotSay) {
-  EXPECT_THAT(heads("run --draws 19"), HasSubstr("to speak of all 10 scores together takes --draws 199"));
-  const std::string few = heads("run --draws 199 --windows 12");
+  EXPECT_THAT(flat(heads("run --draws 19")), HasSubstr("to speak of all 10 scores together takes --draws 199"));
+  const std::string few = flat(heads("run --draws 199 --windows 12"));
   EXPECT_THAT(few, HasSubstr("No ranges: they need 50 windows, here are 12; ask for more with --windows"));
   write("brief.txt", "damlaya damlaya göl olur.");
-  EXPECT_THAT(heads("run --draws 199 --file brief.txt"), HasSubstr("here are 3; give a longer text"));
+  EXPECT_THAT(flat(heads("run --draws 199 --file brief.txt")), HasSubstr("here are 3; give a longer text"));
 }
 
 TEST_F(HeadsTest, ShufflesOnlyATextWhoseOrderMeansNothing) {
@@ -184,7 +228,7 @@ TEST_F(HeadsTest, ShufflesOnlyATextWhoseOrderMeansNothing) {
   }
   for (char& letter : dice) letter = letter == 'h' ? 'l' : letter == 'k' ? 'y' : letter;
   write("dice.txt", dice);
-  const std::string out = heads("run --shuffled --draws 199 --file dice.txt");
+  const std::string out = flat(heads("run --shuffled --draws 199 --file dice.txt"));
   EXPECT_THAT(out, HasSubstr("199 other orders of the same tokens"));
   EXPECT_THAT(out, HasSubstr("counts among all 9 scores together")) << "induction has random tokens of its own";
   EXPECT_FALSE(std::filesystem::exists(folder_ / "run" / "head-nulls"));

@@ -34,6 +34,7 @@ Json score_json(const HeadsLook& look, const ScoreReport& score) {
       .set("z", finite(score.test.z))
       .set("raw_p", score.test.raw_p)
       .set("adjusted_p", score.test.adjusted_p)
+      .set("size", finite(score.size))
       .set("finding", text_of(score.finding));
 }
 

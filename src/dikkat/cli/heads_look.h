@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "dikkat/base/json.h"
 #include "dikkat/inspect/head_report.h"
@@ -40,15 +41,25 @@ struct HeadChoice {
   }
 };
 
-// The overview of all heads and what is to be said of them; of chosen ones every number. Lines of at most 100 columns
-// or so.
-[[nodiscard]] std::string heads_text(const HeadsLook& look, const HeadChoice& choice);
+// The overview of all heads and what is to be said of them, the largest first; of chosen ones every number. Lines of at
+// most `columns`, but for names of files that are longer, and 60 for tables.
+[[nodiscard]] std::string heads_text(const HeadsLook& look, const HeadChoice& choice, std::size_t columns);
+// The part of it that says in words what was found.
+[[nodiscard]] std::string findings_text(const HeadsLook& look, std::size_t columns);
 [[nodiscard]] Json heads_json(const HeadsLook& look, const HeadChoice& choice);
 // One line for each head and score, and for each bin of the profile:
 //   layer,head,names,score,first_distance,last_distance,value,low,high,uniform,null_mean,null_deviation,tested,z,raw_p,
 //   adjusted_p,finding
 [[nodiscard]] std::string heads_csv(const HeadsLook& look, const HeadChoice& choice);
 
+// At most six characters, as many digits as fit and mean something; a p; "layer 1 head 0".
+[[nodiscard]] std::string short_number(double value);
+[[nodiscard]] std::string p_text(double p);
+[[nodiscard]] std::string place_text(const inspect::HeadReport& head);
+[[nodiscard]] std::string null_name(const HeadsLook& look);
+[[nodiscard]] std::string joined(const std::vector<std::string>& words, const char* separator);
+// Of the profile's score.
+[[nodiscard]] const inspect::DistanceBin& bin_of(const HeadsLook& look, const inspect::ScoreReport& score);
 // "1 back", "3 to 4 back", "2 ahead", "itself".
 [[nodiscard]] std::string distance_text(const inspect::DistanceBin& bin);
 

@@ -37,39 +37,39 @@ class Worker {
 class UntrainedWorker final : public Worker {
  public:
   UntrainedWorker(unsigned threads, const kernels::Executor& like, const models::Config& config, DType dtype,
-                  const HeadWindows& windows, std::uint64_t seed)
+                  const HeadWindows& windows, const NullOptions& options)
       : Worker(threads, like),
         model_(config, dtype, nn::ParameterStore::Gradients::none),
         passes_(model_, executor_),
         windows_(windows),
-        seed_(seed) {}
+        options_(options) {}
 
   std::vector<double> draw(std::size_t number) override {
-    model_.initialise(executor_, seed_of_draw(seed_, number));
-    return score_heads(passes_, windows_).means();
+    model_.initialise(executor_, seed_of_draw(options_.seed, number));
+    return score_heads(passes_, windows_, options_.stopped).means();
   }
 
  private:
   models::LanguageModel model_;
   Passes passes_;
   const HeadWindows& windows_;
-  std::uint64_t seed_;
+  const NullOptions& options_;
 };
 
 class ShuffledWorker final : public Worker {
  public:
   ShuffledWorker(unsigned threads, const kernels::Executor& like, const models::LanguageModel& model,
-                 const HeadWindows& windows, std::uint64_t seed)
-      : Worker(threads, like), passes_(model, executor_), windows_(windows), seed_(seed) {}
+                 const HeadWindows& windows, const NullOptions& options)
+      : Worker(threads, like), passes_(model, executor_), windows_(windows), options_(options) {}
 
   std::vector<double> draw(std::size_t number) override {
-    return score_heads(passes_, shuffled(windows_, seed_, number)).means();
+    return score_heads(passes_, shuffled(windows_, options_.seed, number), options_.stopped).means();
   }
 
  private:
   Passes passes_;
   const HeadWindows& windows_;
-  std::uint64_t seed_;
+  const NullOptions& options_;
 };
 
 using Workers = std::vector<std::unique_ptr<Worker>>;
@@ -96,6 +96,7 @@ std::optional<HeadNull> drawn_by(Workers& workers, HeadNull null, const NullOpti
                      null.values.begin() + static_cast<std::ptrdiff_t>((first + part) * each),
                      [](double value) { return static_cast<float>(value); });
     });
+    if (options.stopped && options.stopped()) return std::nullopt;
     if (options.progress && !options.progress(first + count)) return std::nullopt;
   }
   return null;
@@ -134,7 +135,7 @@ std::optional<HeadNull> untrained_null(const models::Config& config, DType dtype
   const auto threads = static_cast<unsigned>(executor.pool.threads() / count);
   Workers workers;
   for (std::size_t i = 0; i < count; ++i) {
-    workers.push_back(std::make_unique<UntrainedWorker>(threads, executor, config, dtype, windows, options.seed));
+    workers.push_back(std::make_unique<UntrainedWorker>(threads, executor, config, dtype, windows, options));
   }
   return drawn_by(workers, no_draws(config, windows, options.draws), options);
 }
@@ -143,7 +144,7 @@ std::optional<HeadNull> shuffled_null(const models::LanguageModel& model, const 
                                       const NullOptions& options, const kernels::Executor& executor) {
   Workers workers;
   for (std::size_t i = 0; i < number_of_workers(executor, 0, options.draws); ++i) {
-    workers.push_back(std::make_unique<ShuffledWorker>(1U, executor, model, windows, options.seed));
+    workers.push_back(std::make_unique<ShuffledWorker>(1U, executor, model, windows, options));
   }
   return drawn_by(workers, no_draws(model.config(), windows, options.draws), options);
 }

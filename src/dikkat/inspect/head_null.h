@@ -48,6 +48,8 @@ struct NullOptions {
   std::uint64_t seed = 1;
   // Told now and then how many draws are done, by the caller's thread; false stops.
   std::function<bool(std::size_t done)> progress = {};
+  // Asked often, by any thread, also amid a draw: true stops.
+  std::function<bool()> stopped = {};
 };
 
 // nullopt when stopped. Draws run side by side, each in a model of its own, as many as there are threads and 2 GiB

@@ -177,6 +177,19 @@ TEST_F(Draws, GrowByMoreDraws) {
                         few.values));
 }
 
+// Many windows are many passes: told to stop amid a draw, no further pass is made.
+TEST_F(Draws, StopAmidADraw) {
+  Pool pool(1);
+  std::size_t asked = 0;
+  const auto stopped = [&] { return ++asked >= 3; };
+  bool reported = false;
+  const auto progress = [&](std::size_t) { return reported = true; };
+  const NullOptions options{.draws = 40, .progress = progress, .stopped = stopped};
+  EXPECT_FALSE(untrained_null(config_, DType::f32, windows_, options, {pool}).has_value());
+  EXPECT_FALSE(reported);
+  EXPECT_LE(asked, 3U + 2 * 4) << "each of the four draws begun finds out at its first pass of either kind";
+}
+
 TEST_F(Draws, ReportHowFarTheyAreAndStopWhenTold) {
   Pool pool(2);
   std::vector<std::size_t> told;

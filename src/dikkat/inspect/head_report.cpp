@@ -23,16 +23,24 @@ Finding finding_of(const HeadTest& test, double value, std::size_t scores) {
   return at_most(test.raw_p, kHeadLevel) ? Finding::chance : Finding::none;
 }
 
-double share_of(const ScoreReport& score) { return (score.value - score.uniform) / (1 - score.uniform); }
+double size_of(HeadScore score, double value, double null_mean, double uniform_spread) {
+  switch (score) {
+    case HeadScore::centre:
+    case HeadScore::spread: return uniform_spread > 0 ? std::abs(value - null_mean) / uniform_spread : 0;
+    case HeadScore::entropy: return null_mean > 0 ? (null_mean - value) / null_mean : 0;
+    default: return value - null_mean;
+  }
+}
 
 std::vector<std::string> names_of(const HeadReport& head) {
   std::vector<const ScoreReport*> named;
   for (const ScoreReport& score : head.scores) {
-    if (name_of_head(score.score).empty() || score.finding != Finding::found || share_of(score) < kNamedShare) continue;
-    named.push_back(&score);
+    if (!name_of_head(score.score).empty() && score.is_large() && score.value >= kNamedAttention) {
+      named.push_back(&score);
+    }
   }
   std::stable_sort(named.begin(), named.end(),
-                   [](const ScoreReport* a, const ScoreReport* b) { return share_of(*a) > share_of(*b); });
+                   [](const ScoreReport* a, const ScoreReport* b) { return a->size > b->size; });
   std::vector<std::string> names;
   for (const ScoreReport* score : named) names.emplace_back(name_of_head(score->score));
   return names;
@@ -71,6 +79,8 @@ std::string_view name_of_head(HeadScore score) {
   }
 }
 
+bool ScoreReport::is_large() const { return finding == Finding::found && size >= kLargeSize; }
+
 const ScoreReport* HeadReport::of(HeadScore score) const {
   const auto found = std::ranges::find(scores, score, &ScoreReport::score);
   return found == scores.end() ? nullptr : &*found;
@@ -78,6 +88,14 @@ const ScoreReport* HeadReport::of(HeadScore score) const {
 
 bool HeadReport::does_something() const {
   return std::ranges::any_of(scores, [](const ScoreReport& s) { return s.finding == Finding::found; });
+}
+
+double HeadReport::size() const {
+  double largest = 0;
+  for (const ScoreReport& score : scores) {
+    if (score.finding == Finding::found) largest = std::max(largest, score.size);
+  }
+  return largest;
 }
 
 bool HeadReport::is_called(std::string_view name) const { return std::ranges::find(names, name) != names.end(); }
@@ -97,6 +115,7 @@ HeadsReport report_heads(const HeadValues& values, std::size_t null_windows, con
       report.heads.push_back({.layer = l, .head = h, .scores = {}, .profile = {}, .names = {}});
   }
   const std::vector<double> means = values.means();
+  const double uniform_spread = uniform[tests.columns().of(HeadScore::spread).first];
   const std::vector<double> tested = values.spread(null_windows).means();
   for (std::size_t s = 0; s < kHeadScores; ++s) {
     const auto score = static_cast<HeadScore>(s);
@@ -105,14 +124,16 @@ HeadsReport report_heads(const HeadValues& values, std::size_t null_windows, con
     for (std::size_t i = 0; i < report.heads.size(); ++i) {
       HeadReport& head = report.heads[i];
       const std::size_t column = found[i].column;
+      const double value = means[i * values.columns + column];
       head.scores.push_back({.score = score,
                              .column = column,
-                             .value = means[i * values.columns + column],
+                             .value = value,
                              .interval = interval_of(values.over_windows(head.layer, head.head, column)),
                              .uniform = uniform[column],
                              .tested = tested[i * values.columns + column],
                              .test = found[i],
-                             .finding = finding_of(found[i], means[i * values.columns + column], report.scores)});
+                             .size = size_of(score, value, found[i].null_mean, uniform_spread),
+                             .finding = finding_of(found[i], value, report.scores)});
     }
   }
   for (std::size_t i = 0; i < report.heads.size(); ++i) {
@@ -133,6 +154,7 @@ HeadsReport look_at_heads(const models::LanguageModel& model, std::span<const te
   Passes passes(model, executor);
   const HeadValues values = score_heads(passes, windows);
   options.null.progress = {};
+  options.null.stopped = {};
   const HeadNull null =
       *untrained_null(config, model.parameters().dtype(), windows.spread(options.null_windows), options.null, executor);
   const HeadTests tests(null, HeadColumns(windows.length, mask), group_of(config));

@@ -17,10 +17,12 @@ namespace dikkat::inspect {
 
 inline constexpr double kHeadLevel = 0.05;
 
-// found:  adjusted p <= 5 % / number of scores: so said of all scores together, it is wrong for one untrained model in
-// 20 alone:  adjusted p <= 5 %: counts for whoever asked for this one score; with ten, a quarter of untrained models
-// have one chance: raw p <= 5 % only: looks like something, and is what chance gives among so many heads none:   does
-// not even look like something
+// Whether there is more than chance, however little:
+//   found   adjusted p <= 5 % / number of scores: said of all scores together, wrong for one untrained model in 20
+//   alone   adjusted p <= 5 %: counts for whoever asked for this one score; with ten, a quarter of untrained models
+//           have one
+//   chance  raw p <= 5 % only: looks like something, and is what chance gives among so many heads
+//   none    does not even look like something
 enum class Finding : std::uint8_t { none, chance, alone, found };
 
 struct ScoreReport {
@@ -32,8 +34,17 @@ struct ScoreReport {
   double uniform = 0;  // what a uniform head has
   double tested = 0;   // mean over the windows of the null, which is what p is about
   HeadTest test = {};
+  // How far it lies from the untrained mean m, in the score's own unit and in the direction that speaks of a head that
+  // does something (below 0: the other one):
+  //   self, previous, first, induction, same_character, distance, separation   value - m, a share of the attention
+  //   entropy           (m - value) / m: the share of an untrained head's entropy that is gone
+  //   centre, spread    |value - m| / (spread of a uniform head)
+  double size = 0;
   Finding finding = Finding::none;
+
+  [[nodiscard]] bool is_large() const;  // found, and size >= kLargeSize
 };
+inline constexpr double kLargeSize = 0.2;
 
 // A bin of the profile; NaN where no query has such a key.
 struct BinReport {
@@ -49,16 +60,17 @@ struct HeadReport {
   std::size_t head = 0;
   std::vector<ScoreReport> scores;  // those that have a value, in the order of HeadScore
   std::vector<BinReport> profile;
-  // What the head is called, the strongest first: "induction head", "previous-token head", "first-token head", "self
-  // head", "same-character head". A head is called so if that score is found and at least a tenth of the way from a
-  // uniform head to one that looks nowhere else: (value - uniform) / (1 - uniform) >= 0.1.
+  // What the head is called, the largest first: "induction head", "previous-token head", "first-token head", "self
+  // head", "same-character head". A head is called so where that score is large and takes at least kNamedAttention of
+  // its attention.
   std::vector<std::string> names;
 
   [[nodiscard]] const ScoreReport* of(HeadScore score) const;
   [[nodiscard]] bool does_something() const;  // some score is found
+  [[nodiscard]] double size() const;          // the largest of what is found; 0 where nothing is
   [[nodiscard]] bool is_called(std::string_view name) const;
 };
-inline constexpr double kNamedShare = 0.1;
+inline constexpr double kNamedAttention = 0.3;
 // "induction head"; empty for scores that give no name.
 [[nodiscard]] std::string_view name_of_head(HeadScore score);
 

@@ -61,18 +61,44 @@ TEST_F(Report, SaysWhatIsFoundWhatCountsAloneAndWhatIsChance) {
             Finding::chance);  // raw 0.04, adjusted 0.08
 }
 
-TEST_F(Report, NamesAHeadByWhatIsFoundAndATenthOfTheWay) {
+TEST_F(Report, NamesAHeadByWhatIsLarge) {
   EXPECT_THAT(head({{HeadScore::previous, 0.9}}).names, ElementsAre("previous-token head"));
   EXPECT_THAT(head({{HeadScore::induction, 0.5}, {HeadScore::first, 0.7}}).names,
               ElementsAre("first-token head", "induction head"));
-  const HeadReport faint = head({{HeadScore::previous, 0.27}});  // seven deviations, and less than 0.2 + 0.1 * 0.8
+  const HeadReport faint = head({{HeadScore::previous, 0.38}});  // eighteen deviations, and 0.18 more than untrained
   EXPECT_TRUE(faint.does_something());
+  EXPECT_FALSE(faint.of(HeadScore::previous)->is_large());
   EXPECT_TRUE(faint.names.empty());
   EXPECT_FALSE(faint.is_called("previous-token head"));
+  EXPECT_TRUE(head({{HeadScore::previous, 0.42}}).is_called("previous-token head"));
   const HeadReport less = head({{HeadScore::previous, 0.01}});
   EXPECT_FALSE(less.does_something()) << "looking away from the previous token is no previous-token head";
   EXPECT_TRUE(head({{HeadScore::entropy, 0.01}}).does_something());
   EXPECT_TRUE(head({{HeadScore::entropy, 0.01}}).names.empty());
+}
+
+// The null's mean is 0.2, and so is a uniform head's spread.
+TEST_F(Report, SaysHowLargeEachThingIs) {
+  const auto size = [&](HeadScore score, double value) { return head({{score, value}}).of(score)->size; };
+  EXPECT_NEAR(size(HeadScore::self, 0.5), 0.3, 1e-3);
+  EXPECT_NEAR(size(HeadScore::separation, 0.5), 0.3, 1e-3);
+  EXPECT_NEAR(size(HeadScore::distance, 0.6), 0.4, 1e-3);
+  EXPECT_NEAR(size(HeadScore::entropy, 0.15), 0.25, 5e-3);
+  EXPECT_NEAR(size(HeadScore::entropy, 0.3), -0.5, 5e-3);
+  EXPECT_NEAR(size(HeadScore::centre, 0.1), 0.5, 5e-3);
+  EXPECT_NEAR(size(HeadScore::spread, 0.3), 0.5, 5e-3);
+}
+
+TEST_F(Report, IsLargeOnlyWhereItIsFound) {
+  const HeadReport slight = head({{HeadScore::entropy, 0.165}});  // 3.5 deviations, 17 % of the entropy
+  EXPECT_EQ(slight.of(HeadScore::entropy)->finding, Finding::found);
+  EXPECT_FALSE(slight.of(HeadScore::entropy)->is_large());
+  EXPECT_TRUE(head({{HeadScore::entropy, 0.15}}).of(HeadScore::entropy)->is_large());
+  const HeadReport both = head({{HeadScore::entropy, 0.15}, {HeadScore::self, 0.6}});
+  EXPECT_NEAR(both.size(), 0.4, 1e-3);
+  EXPECT_EQ(head({}).size(), 0);
+  ScoreReport alone{.size = 0.9, .finding = Finding::alone};
+  EXPECT_FALSE(alone.is_large());
 }
 
 TEST_F(Report, GivesValueOfAllWindowsAndTestsThoseOfTheNull) {

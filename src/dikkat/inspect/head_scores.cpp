@@ -156,12 +156,14 @@ void lay_out(std::span<const text::Token> tokens, std::size_t count, std::size_t
   batch.rows.lay_out(batch.lengths, length);
 }
 
-void look_at(Passes& passes, const HeadWindows& windows, bool repeated, Collector& collector) {
+void look_at(Passes& passes, const HeadWindows& windows, bool repeated, const std::function<bool()>& stopped,
+             Collector& collector) {
   const std::size_t at_a_time = std::max<std::size_t>(1, kTokensAtATime / windows.length);
   const std::span<const text::Token> tokens = repeated ? windows.repeated : windows.text;
   MapTap tap(collector, passes.executor());
   data::Batch batch;
   for (std::size_t first = 0; first < tokens.size() / windows.length; first += at_a_time) {
+    if (stopped && stopped()) return;
     const std::size_t count = std::min(at_a_time, tokens.size() / windows.length - first);
     collector.begin(windows, repeated, first, count);
     lay_out(tokens.subspan(first * windows.length, count * windows.length), count, windows.length, batch);
@@ -265,14 +267,14 @@ HeadValues HeadValues::spread(std::size_t wanted) const {
   return some;
 }
 
-HeadValues score_heads(Passes& passes, const HeadWindows& windows) {
+HeadValues score_heads(Passes& passes, const HeadWindows& windows, const std::function<bool()>& stopped) {
   const models::Config& config = passes.model().config();
   const kernels::Mask mask{.direction = config.direction, .window = config.window};
   const HeadColumns columns(windows.length, mask);
   HeadValues values = no_values(windows.count(), config.layers, config.heads, columns.count());
   Collector collector(columns, mask, values);
-  look_at(passes, windows, false, collector);
-  look_at(passes, windows, true, collector);
+  look_at(passes, windows, false, stopped, collector);
+  look_at(passes, windows, true, stopped, collector);
   return values;
 }
 

@@ -29,6 +29,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string>
@@ -97,8 +98,10 @@ struct HeadValues {
 };
 
 // All scores of all heads; a pass over each window, some 256 tokens at a time: no more than one layer's map of one
-// window (or of 256 tokens) is held.
-[[nodiscard]] HeadValues score_heads(Passes& passes, const HeadWindows& windows);
+// window (or of 256 tokens) is held. `stopped`, where there is one, is asked before each pass; once it says true the
+// rest of the values is NaN, and the caller, who can ask as well, has no use for them.
+[[nodiscard]] HeadValues score_heads(Passes& passes, const HeadWindows& windows,
+                                     const std::function<bool()>& stopped = {});
 // The same for a model whose only layer has these maps: (W, T, H, T) for the text, and for the repeated tokens where
 // there are any. Error{internal} for other shapes.
 [[nodiscard]] HeadValues score_maps(const Tensor& text, const Tensor& repeated, const HeadWindows& windows,
