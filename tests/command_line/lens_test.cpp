@@ -2,12 +2,14 @@
 #include <gmock/gmock.h>
 
 #include "dikkat/base/json.h"
+#include "lines.h"
 #include "program.h"
 
 namespace dikkat::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class LensProgramTest : public ProgramTest {
@@ -27,8 +29,8 @@ class LensProgramTest : public ProgramTest {
 TEST_F(LensProgramTest, ShowsEachPointAtEachPosition) {
   const Ran ran = shell("$D lens run --text \"damlaya\" --all-points");
   EXPECT_EQ(ran.code, 0) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("position        embedding    0 attention  0 mlp\n     0  d       "));
-  EXPECT_THAT(ran.out, HasSubstr("stopped after       loss     top follows   middle rank\nembedding"));
+  EXPECT_THAT(ran.out, HasSubstr("position        embedding    0.attention  0.mlp\n     0  d       "));
+  EXPECT_THAT(ran.out, HasSubstr("stopped after       loss    best guess is true   median rank\nembedding"));
   const Json seen = json("$D lens run --text \"damlaya\"");
   ASSERT_EQ(at(seen)["points"].items().size(), 3U);
   EXPECT_EQ(at(seen)["points"].items()[2]["path"].string(), "blocks.0.residual_post");
@@ -46,8 +48,11 @@ TEST_F(LensProgramTest, WritesATable) {
 TEST_F(LensProgramTest, MeasuresLossesOverWindows) {
   const Ran ran = shell("$D lens run --windows 20");
   EXPECT_EQ(ran.code, 0) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("20 windows of 8 tokens of the validation part of "));
-  EXPECT_THAT(ran.out, HasSubstr("Only 20 windows"));
+  EXPECT_THAT(flat(ran.out), HasSubstr("mean of 20 windows of 8 tokens"));
+  EXPECT_THAT(flat(ran.out), HasSubstr("text.txt, which the model did not learn from; 95 % interval."));
+  EXPECT_THAT(flat(ran.out), HasSubstr("Only 20 windows"));
+  EXPECT_THAT(flat(ran.out), HasSubstr("all of the text is measured, what the model learned from included"));
+  EXPECT_LE(widest(ran.out), 80U) << ran.out;
   const Json seen = json("$D lens run --windows 20");
   EXPECT_EQ(at(seen)["points"].items()[2]["losses_nats"].items().size(), 20U);
   const Ran both = shell("$D lens run --windows 20 --text damlaya");
@@ -78,6 +83,35 @@ TEST_F(LensProgramTest, PatchesTheStreamRowByRow) {
   EXPECT_EQ(at(seen)["patches"].items().size(), 2U);
   EXPECT_EQ(at(seen)["target"].string(), "m");
   EXPECT_TRUE(at(seen)["patches"].items()[0]["row"].is_null());
+}
+
+TEST_F(LensProgramTest, PatchingStacksPartsThatDoNotFitBesideEachOther) {
+  const Ran ran = shell("$D patch run --into damlaya --from damlama --rows 6 --paths all");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_LE(widest(ran.out), 80U) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr(" embedding"));
+  EXPECT_THAT(ran.out, HasSubstr(" final_norm"));
+}
+
+TEST_F(LensProgramTest, PatchingShowsNoShareWhereThereIsNoGap) {
+  // What a model that looks back says after the fifth token knows nothing of the sixth.
+  const Ran equal = shell("$D patch run --into damlaya --from damlama --read 4");
+  EXPECT_EQ(equal.code, 0) << equal.err;
+  EXPECT_THAT(flat(equal.out), HasSubstr("The texts' outputs do not differ"));
+  EXPECT_THAT(equal.out, Not(HasSubstr(" %\n")));
+  std::size_t near = 0;
+  for (const char* target : {"a", "m", "l", "r", "k", "n"}) {
+    const std::string script = std::string("$D patch run --into damlaya --from damlama --other e --target ") + target;
+    const bool nearly = at(json(script))["nearly_equal"].boolean();
+    near += nearly ? 1U : 0U;
+    const std::string out = shell(script).out;
+    EXPECT_THAT(flat(out), nearly ? HasSubstr("a share of the way between them would say nothing")
+                                  : HasSubstr("Share of the way from one difference"));
+    if (nearly) {
+      EXPECT_THAT(out, Not(HasSubstr(" %\n")));
+    }
+  }
+  EXPECT_GT(near, 0U);
 }
 
 TEST_F(LensProgramTest, RefusesTextsThatDoNotFit) {

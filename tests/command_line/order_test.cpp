@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "dikkat/base/json.h"
+#include "lines.h"
 #include "program.h"
 
 namespace dikkat::testing {
@@ -35,7 +36,7 @@ TEST_F(OrderProgramTest, MeasuresHowFarTheOutputMoves) {
   train_small("run");
   const Ran ran = shell("$D order run");
   EXPECT_EQ(ran.code, 0) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("windows of 8 tokens of the validation part of "));
+  EXPECT_THAT(flat(ran.out), HasSubstr("windows of 8 tokens of the validation part of "));
   EXPECT_THAT(ran.out, HasSubstr("Distance of the two distributions: "));
   const Json seen = json("$D order run text.txt --windows 60");
   EXPECT_EQ(at(seen)["windows"].count(), 60U);
@@ -63,16 +64,20 @@ TEST_F(OrderProgramTest, SeriesWithoutBlocksAndPositionsMoveByNotOneBit) {
   ASSERT_EQ(trained.code, 0) << trained.err;
   const Ran ran = shell("$D order blind series.csv");
   EXPECT_EQ(ran.code, 0) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("mean of 60 series of series.csv"));
+  EXPECT_THAT(flat(ran.out), HasSubstr("mean of 60 series of series.csv"));
   EXPECT_THAT(ran.out, HasSubstr("not one bit moved"));
   EXPECT_THAT(ran.out, HasSubstr("not moved at all: 60"));
   const Json stays = json("$D order blind series.csv --stay step");
   EXPECT_FALSE(at(stays)["blind_by_make"].boolean());
   EXPECT_EQ(at(stays)["not_moved"].count(), 0U);
   EXPECT_THAT(shell("$D order blind").out, HasSubstr("Only 6 series"));
+  EXPECT_THAT(shell("$D order blind series.csv --stay zzzzzz").err, HasSubstr("its channels are reading, step"));
   EXPECT_THAT(shell("$D order blind series.csv --stay stpe").err, HasSubstr("did you mean step?"));
   EXPECT_THAT(shell("$D order blind --windows 5").err, HasSubstr("the run learned series"));
-  EXPECT_THAT(shell("$D ablate blind").err, HasSubstr("series"));
+  for (const char* command : {"ablate", "lens"}) {
+    EXPECT_THAT(shell(std::string("$D ") + command + " blind").err,
+                HasSubstr("dikkat inspect and dikkat order take series too"));
+  }
 }
 
 }  // namespace

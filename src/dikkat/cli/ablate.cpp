@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "dikkat/cli/ablate_view.h"
 #include "dikkat/cli/arguments.h"
@@ -60,10 +61,12 @@ void check_kept(const Arguments& arguments) {
   }
 }
 
-// A line on standard error that is written over, where somebody watches and it takes its time.
+// On standard error, where it takes its time: once how much is ahead, then, where somebody watches, a line that is
+// written over.
 class Meter {
  public:
-  explicit Meter(const train::StopRequest& stop) : stop_(stop), shown_(is_terminal(Stream::error)) {}
+  Meter(const train::StopRequest& stop, std::size_t parts, const inspect::AblationOptions& options)
+      : stop_(stop), parts_(parts), options_(options), shown_(is_terminal(Stream::error)) {}
   ~Meter() {
     if (last_ != 0) write_error("\r\033[K");
   }
@@ -71,6 +74,7 @@ class Meter {
   Meter& operator=(const Meter&) = delete;
 
   bool operator()(std::size_t done, std::size_t passes) {
+    announce(done, passes);
     const std::size_t percent = passes == 0 ? 100 : done * 100 / passes;
     if (shown_ && percent != last_) write_error(fmt::format("\rdikkat: {} % of {} windows", percent, grouped(passes)));
     last_ = shown_ ? percent : 0;
@@ -78,32 +82,48 @@ class Meter {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  // After a second, that the time ahead is known; of what is done by then there is nothing to say.
+  void announce(std::size_t done, std::size_t passes) {
+    const double seconds = std::chrono::duration<double>(Clock::now() - began_).count();
+    if (announced_ || seconds < 1 || done >= passes) return;
+    announced_ = true;
+    write_error(fmt::format("{}dikkat: {}\n", last_ != 0 ? "\r\033[K" : "",
+                            ahead_text(parts_, options_, done, passes, seconds)));
+  }
+
   const train::StopRequest& stop_;
+  std::size_t parts_;
+  const inspect::AblationOptions& options_;
   bool shown_;
+  bool announced_ = false;
+  Clock::time_point began_ = Clock::now();
   std::size_t last_ = 0;
 };
 
 std::string reference_text(const inspect::Ablation& ablation) {
   if (ablation.reference_starts.empty()) return "";
   const std::size_t count = ablation.reference_starts.size();
-  return fmt::format("Mean and resample are of {} other {} of {}.\n", grouped(count), count == 1 ? "window" : "windows",
+  return fmt::format("Mean and resample are of {} other {} of {}. ", grouped(count), count == 1 ? "window" : "windows",
                      ablation.reference_apart ? "the training part" : "the same text");
 }
 
-std::string head_text(const inspect::Ablation& ablation, const std::string& source) {
+std::string head_text(const inspect::Ablation& ablation, const WindowsText& text) {
   const std::size_t windows = ablation.starts.size();
   std::string out = fmt::format(
-      "What each part is worth: loss without it minus loss with it, in nats a token (more: it helps),\n"
-      "mean of {} {} of {} tokens of {}, 95 % interval.\n",
-      grouped(windows), windows == 1 ? "window" : "windows", ablation.options.length, text::escaped(source));
+      "What each part is worth: loss without it minus loss with it, in nats a token (more: it helps), mean of {} {} of "
+      "{} tokens of {}; 95 % interval. ",
+      grouped(windows), windows == 1 ? "window" : "windows", ablation.options.length, measured_text(text));
   out += reference_text(ablation);
   if (!ablation.options.positions.empty()) {
     const std::size_t places = ablation.options.positions.size();
-    out += fmt::format("Taken away at {} {} of each window only.\n", places, places == 1 ? "position" : "positions");
+    out += fmt::format("Taken away at {} {} of each window only. ", places, places == 1 ? "position" : "positions");
   }
-  out += fmt::format("Loss with everything: {}. * p < 0.05, ** p < 0.01, corrected over all {} tests here (Holm).\n\n",
-                     loss_text(stats::mean(ablation.losses)), grouped(ablation.tests));
-  return out;
+  out += fmt::format("Loss with everything: {}. * p < 0.05, ** p < 0.01, corrected over {} {} here (Holm).\n\n",
+                     loss_text(stats::mean(ablation.losses)), grouped(ablation.tests),
+                     ablation.tests == 1 ? "test" : "tests");
+  return prose(out);
 }
 
 struct Kept {
@@ -140,16 +160,16 @@ Json as_json(const Kept& kept) {
 
 void show(const inspect::Ablation& ablation, const std::optional<Kept>& kept, const WindowsText& text, bool json,
           Output& output) {
-  const auto few = few_windows(ablation.starts.size(), text.measured().size(), ablation.options.length);
+  const auto few = few_windows(ablation.starts.size(), text, ablation.options.length, "--file ");
   if (json) {
     Json object = cli::as_json(ablation);
     object.set("text", text.source).set("warning", few ? Json(*few) : Json());
     output.line(text_of(object.set("kept", kept ? as_json(*kept) : Json())));
     return;
   }
-  output.write(head_text(ablation, text.source));
+  output.write(head_text(ablation, text));
   output.write(ablation_text(ablation));
-  if (few) output.write("\n" + *few + ".\n");
+  if (few) output.write("\n" + prose(*few));
   if (kept) output.write(as_text(*kept));
 }
 
@@ -165,7 +185,7 @@ int run_ablate(const Arguments& arguments, Output& output) {
   const train::StopRequest& stop = stop_on_signals("");
   std::optional<inspect::Ablation> ablation;
   {
-    Meter meter(stop);
+    Meter meter(stop, parts.size(), options);
     const auto tell = [&](std::size_t done, std::size_t passes) { return meter(done, passes); };
     ablation =
         inspect::ablate(run.model, execution.executor(), {text.measured(), text.reference()}, parts, options, tell);
@@ -207,6 +227,10 @@ Command ablate_command() {
           "over everything tested. In place of the part stands nothing (zero), its mean, or its value in another "
           "window (resample); mean and resample are of windows that are not measured: of the training part, or of "
           "another part of FILE. Without any part named: all heads.\n"
+          "Without FILE the validation part of the run's own text is measured: what a part is worth on a text the "
+          "model "
+          "has learned is not what it is worth on others. Where that part is short, shorter windows (--length) give "
+          "more of them, and --file with the run's own text measures all of it.\n"
           "A part whose activation was already what is put there is said to have changed nothing.\n"
           "--keep writes the model without the parts as a new run: the weights that carry them are zero, its loss is "
           "what ablation by zero says, to the bit, and it can be measured, used and trained on.",

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "dikkat/cli/interventions.h"
+#include "dikkat/cli/words.h"
 
 namespace dikkat::cli {
 namespace {
@@ -15,7 +16,7 @@ using inspect::Ablation;
 using inspect::Effect;
 using inspect::Estimate;
 
-constexpr std::size_t kColumn = 25;
+constexpr std::size_t kColumn = 20;  // "+0.0123 ± 0.0045 **" and a blank: a table of heads is within 80
 
 std::string stars(const Estimate& estimate) {
   if (!estimate.holm || *estimate.holm >= 0.05) return "";
@@ -68,8 +69,8 @@ std::string pairs_text(const Ablation& ablation, std::size_t columns) {
   for (const Effect& effect : ablation.effects) {
     if (!is_pair(ablation, effect)) continue;
     if (out.empty()) {
-      out = "\n" + trimmed(padded("pair", columns) + padded("by", 10) + padded("both away", kColumn) +
-                           "more than the two alone (interaction)");
+      out = "\n" + prose("Pairs: both away at once; interaction: what that costs beyond the two alone.\n\n") +
+            trimmed(padded("pair", columns) + padded("by", 10) + padded("both away", kColumn) + "interaction");
     }
     std::string line = padded(names_of(ablation, effect), columns) + padded(std::string(text_of(effect.by)), 10);
     line += padded(cell(effect), kColumn);
@@ -103,8 +104,10 @@ std::string notes_text(const Ablation& ablation) {
     }
   }
   std::string out;
-  for (const auto& [names, by, note] : notes)
-    out += fmt::format("{}{} by {}: {}.\n", out.empty() ? "\n" : "", names, by, note);
+  for (const auto& [names, by, note] : notes) {
+    if (out.empty()) out = "\n";
+    out += prose(fmt::format("{} by {}: {}.\n", names, by, note));
+  }
   return out;
 }
 
@@ -150,6 +153,7 @@ std::string estimate_text(const Estimate& estimate) {
   if (!std::isfinite(estimate.mean)) return "not finite";
   const double half = (estimate.interval.high - estimate.interval.low) / 2;
   if (!std::isfinite(half)) return fmt::format("{:+.4f}", estimate.mean);
+  if (nothing_measurable(estimate.mean, half)) return std::string(kNothingMeasurable);
   return fmt::format("{:+.4f} ± {:.4f}{}", estimate.mean, half, stars(estimate));
 }
 
@@ -160,6 +164,19 @@ std::string names_of(const Ablation& ablation, const Effect& effect) {
   std::string names = ablation.parts[effect.parts[0]].name;
   if (effect.parts.size() == 2) names += " + " + ablation.parts[effect.parts[1]].name;
   return names;
+}
+
+std::string ahead_text(std::size_t parts, const inspect::AblationOptions& options, std::size_t done, std::size_t passes,
+                       double seconds) {
+  const std::size_t pairs = options.pairs == inspect::Pairs::all ? parts * (parts - 1) / 2 : 0;
+  const std::size_t by = options.by.size();
+  std::string out = pairs == 0 ? fmt::format("{} {}", grouped(parts), parts == 1 ? "part" : "parts")
+                               : fmt::format("{} {} of {} parts", grouped(pairs), pairs == 1 ? "pair" : "pairs", parts);
+  out +=
+      fmt::format(", by {} {}: {} passes over a window", by, by == 1 ? "substitute" : "substitutes", grouped(passes));
+  if (done == 0 || done >= passes) return out;
+  return out + fmt::format(", {} to go",
+                           about_text(seconds * static_cast<double>(passes - done) / static_cast<double>(done)));
 }
 
 std::string ablation_text(const Ablation& ablation) {

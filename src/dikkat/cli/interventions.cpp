@@ -7,8 +7,10 @@
 #include <set>
 
 #include "dikkat/cli/open_run.h"
+#include "dikkat/cli/shell_word.h"
 #include "dikkat/cli/words.h"
 #include "dikkat/inspect/windows.h"
+#include "dikkat/text/utf8.h"
 
 namespace dikkat::cli {
 namespace {
@@ -126,23 +128,64 @@ WindowsText windows_text(const train::LoadedRun& run, const std::optional<std::s
   if (file) {
     return {.corpus = corpus_of_file(run, *file, unknown), .source = *file == "-" ? "standard input" : *file};
   }
+  const std::vector<std::filesystem::path> files = run.folder.data_paths();
   return {.corpus = train::corpus_of(run),
-          .source = "the validation part of " + run.folder.data_paths().front().string(),
-          .own = true};
+          .source = "the validation part of " + files.front().string(),
+          .own = true,
+          .whole = files.size() == 1 ? files.front().string() : ""};
 }
 
-std::optional<std::string> few_windows(std::size_t windows, std::size_t tokens, std::size_t length) {
+std::string measured_text(const WindowsText& text) {
+  return text::escaped(text.source) + (text.own ? ", which the model did not learn from" : "");
+}
+
+std::optional<std::string> few_windows(std::size_t windows, const WindowsText& text, std::size_t length,
+                                       std::string_view naming) {
   if (windows >= inspect::kLeastWindows) return std::nullopt;
+  const std::size_t tokens = text.measured().size();
   std::string line =
-      fmt::format("Only {} {}: intervals from fewer than {} hold 95 % only where the differences are near normal",
+      fmt::format("Only {} {}: intervals from fewer than {} hold 95 % only where the differences are near normal.",
                   windows, windows == 1 ? "window" : "windows", inspect::kLeastWindows);
+  const std::size_t held = inspect::windows_held(tokens, length);
+  if (held >= inspect::kLeastWindows) return line + fmt::format(" The text holds {}: give more --windows.", held);
   const std::size_t shorter = tokens == 0 ? 0 : (tokens - 1) / inspect::kLeastWindows;
-  if (inspect::windows_held(tokens, length) < inspect::kLeastWindows && shorter >= 2) {
-    line += fmt::format("; --length {} gives {}, a longer text too", shorter, inspect::kLeastWindows);
-  } else {
-    line += "; give a longer text or more --windows";
+  if (shorter >= 2) line += fmt::format(" Shorter windows: --length {} gives {}.", shorter, inspect::kLeastWindows);
+  if (!text.own || text.whole.empty()) return line + " A longer text gives more too.";
+  return line +
+         fmt::format(" With {}{} all of the text is measured, what the model learned from included ({} windows).",
+                     naming, shell_word(text.whole), inspect::windows_held(text.corpus.tokens.size(), length));
+}
+
+std::string prose(std::string_view text) {
+  constexpr std::size_t kColumns = 80;
+  std::string out;
+  std::size_t column = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
+    const std::string_view word = text.substr(0, end);
+    const std::size_t wide = characters(word);
+    if (column > 0 && column + 1 + wide > kColumns) {
+      out += '\n';
+      column = 0;
+    } else if (column > 0) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += wide;
+    if (end < text.size() && text[end] == '\n') {
+      out += '\n';
+      column = 0;
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
-  return line;
+  if (column > 0) out += '\n';
+  return out;
+}
+
+bool nothing_measurable(double mean, double half) {
+  constexpr double kShown = 0.00005;  // rounds to 0.0001
+  return std::abs(mean) < kShown && half < kShown;
 }
 
 std::string mean_text(std::span<const double> numbers, Sign sign) {
@@ -151,6 +194,7 @@ std::string mean_text(std::span<const double> numbers, Sign sign) {
   std::string out = sign == Sign::always ? fmt::format("{:+.4f}", mean) : fmt::format("{:.4f}", mean);
   const stats::Interval interval = stats::t_interval(numbers);
   const double half = (interval.high - interval.low) / 2;
+  if (sign == Sign::always && nothing_measurable(mean, half)) return std::string(kNothingMeasurable);
   return std::isfinite(half) ? out + fmt::format(" ± {:.4f}", half) : out;
 }
 

@@ -34,8 +34,9 @@ namespace dikkat::cli {
 [[nodiscard]] std::vector<Option> windows_text_options();
 struct WindowsText {
   data::Corpus corpus;
-  std::string source;  // "the validation part of text.txt"
-  bool own = false;    // the run's own text: its validation part is measured, its training part is the reference
+  std::string source;      // "the validation part of text.txt"
+  bool own = false;        // the run's own text: its validation part is measured, its training part is the reference
+  std::string whole = {};  // of the run's own text: the file that all of it is in; empty where it is in several
 
   [[nodiscard]] std::span<const text::Token> measured() const {
     return corpus.part(own ? data::Split::validation : data::Split::all);
@@ -48,13 +49,23 @@ struct WindowsText {
 [[nodiscard]] WindowsText windows_text(const train::LoadedRun& run, const std::optional<std::string>& file,
                                        text::UnknownPolicy unknown);
 
-// What to say where an interval would lean on too few windows; nullopt for kLeastWindows and more.
-[[nodiscard]] std::optional<std::string> few_windows(std::size_t windows, std::size_t tokens, std::size_t length);
+// What is measured, as a head says it: "the validation part of text.txt, which the model did not learn from".
+[[nodiscard]] std::string measured_text(const WindowsText& text);
+// What to say where an interval would lean on too few windows, and how to have more: shorter windows, or all of the
+// run's text by `naming` its file ("--file ", or nothing for an operand). nullopt for kLeastWindows and more.
+[[nodiscard]] std::optional<std::string> few_windows(std::size_t windows, const WindowsText& text, std::size_t length,
+                                                     std::string_view naming);
+
+// A text in lines of at most 80 characters, broken at blanks, the last one ended; its own line breaks stay.
+[[nodiscard]] std::string prose(std::string_view text);
 
 // The mean of numbers that are one a window and half its 95 % interval: "0.1234 ± 0.0210"; the mean alone where there
-// is none. With Sign::always: "+0.1234 ± 0.0210".
+// is none. With Sign::always: "+0.1234 ± 0.0210", and "nothing measurable" where both are zero to four places.
 enum class Sign : std::uint8_t { if_negative, always };
 [[nodiscard]] std::string mean_text(std::span<const double> numbers, Sign sign = Sign::if_negative);
+// Whether a mean and half its interval are both zero to the four places that are shown.
+[[nodiscard]] bool nothing_measurable(double mean, double half);
+inline constexpr std::string_view kNothingMeasurable = "nothing measurable";
 // Characters, of which "±" is one.
 [[nodiscard]] std::size_t characters(std::string_view text);
 

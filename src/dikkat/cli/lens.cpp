@@ -38,7 +38,7 @@ std::vector<std::string> notices(const models::Config& config) {
 }
 
 void say(const std::vector<std::string>& lines, Output& output) {
-  for (const std::string& line : lines) output.line(line);
+  for (const std::string& line : lines) output.write(prose(line));
   if (!lines.empty()) output.line("");
 }
 
@@ -64,7 +64,8 @@ int lens_of_text(const Arguments& arguments, const Execution& execution, const t
                             .set("notices", list_of(notices(run.model.config())))));
     return 0;
   }
-  output.line(fmt::format("What the model would say next if it stopped there: {}.", text.where()));
+  output.write(prose(fmt::format(
+      "What the model would say next if it stopped there: {}. An asterisk: it is the true next token.", text.where())));
   say(notices(run.model.config()), output);
   const auto points = arguments.has("all-points") ? LensPoints::all : LensPoints::blocks;
   output.write(lens_table(subject, points, columns(Stream::output)));
@@ -89,7 +90,7 @@ int lens_of_windows(const Arguments& arguments, const Execution& execution, cons
   inspect::Passes passes(run.model, execution.executor());
   const auto losses = inspect::lens_losses(passes, text.measured(), starts, length);
   const auto points = inspect::lens_points(run.model.config());
-  const auto few = few_windows(starts.size(), text.measured().size(), length);
+  const auto few = few_windows(starts.size(), text, length, "--file ");
   if (arguments.json()) {
     output.line(text_of(lens_losses_json(points, losses)
                             .set("text", text.source)
@@ -99,12 +100,13 @@ int lens_of_windows(const Arguments& arguments, const Execution& execution, cons
                             .set("warning", few ? Json(*few) : Json())));
     return 0;
   }
-  output.line(fmt::format("Loss of the next token if the model stopped there: {} {} of {} tokens of {}, 95 % interval.",
-                          grouped(starts.size()), starts.size() == 1 ? "window" : "windows", length,
-                          text::escaped(text.source)));
+  output.write(prose(
+      fmt::format("Loss of the next token, in nats, if the model stopped there: mean of {} {} of {} tokens of {}; "
+                  "95 % interval.",
+                  grouped(starts.size()), starts.size() == 1 ? "window" : "windows", length, measured_text(text))));
   say(notices(run.model.config()), output);
   output.write(lens_losses_table(points, losses));
-  if (few) output.write("\n" + *few + ".\n");
+  if (few) output.write("\n" + prose(*few));
   return 0;
 }
 
@@ -126,7 +128,9 @@ Command lens_command() {
           "layer (the logit lens): for every position the most probable next token and its probability, an asterisk "
           "where it is the one that follows; then the loss and the rank of the token that follows, layer by layer. "
           "The last layer is the model's own output, to the bit.\n"
-          "With --windows N: the loss at each point over N windows drawn at random, with its interval.",
+          "With --windows N: the loss at each point over N windows drawn at random, with its interval; without --file "
+          "of the validation part of the run's own text, which the model did not learn from. --length is the tokens of "
+          "a window there: shorter ones give more of them.",
       .operands = {{.name = "RUN", .help = "folder of a training", .completes = Completes::folder}},
       .groups = {{"Text", text_options()},
                  {"What to show",

@@ -35,7 +35,7 @@ std::vector<std::size_t> shown(const LensSubject& subject, LensPoints points) {
 struct Summary {
   double loss = std::nan("");
   std::size_t right = 0;
-  std::size_t rank = 0;
+  double rank = 0;  // median
 };
 
 Summary summary_of(const inspect::LensReading& reading) {
@@ -51,7 +51,7 @@ Summary summary_of(const inspect::LensReading& reading) {
   if (ranks.empty()) return summary;
   summary.loss = stats::mean(losses);
   std::sort(ranks.begin(), ranks.end());
-  summary.rank = ranks[ranks.size() / 2];
+  summary.rank = static_cast<double>(ranks[(ranks.size() - 1) / 2] + ranks[ranks.size() / 2]) / 2;
   return summary;
 }
 
@@ -67,7 +67,7 @@ std::string lens_table(const LensSubject& subject, LensPoints points, std::size_
   const std::size_t fit = std::max<std::size_t>(1, columns > left ? (columns - left) / kPointColumns : 1);
   std::string notice;
   if (list.size() > fit) {
-    notice = fmt::format("The last {} of {} points fit; --json and --csv have all.\n", fit, list.size());
+    notice = fmt::format("Only the last {} of the {} columns fit here; --json and --csv have all.\n", fit, list.size());
     list.erase(list.begin(), list.end() - static_cast<std::ptrdiff_t>(fit));
   }
   std::string out = fmt::format("{:<{}}", "position", left);
@@ -86,10 +86,11 @@ std::string lens_table(const LensSubject& subject, LensPoints points, std::size_
 std::string lens_summary(const LensSubject& subject) {
   const std::size_t asked = subject.tokens.size() - 1;
   if (asked == 0) return "One token has none that follows: nothing to measure.\n";
-  std::string out = fmt::format("{:<14}{:>10}{:>16}{:>14}\n", "stopped after", "loss", "top follows", "middle rank");
+  std::string out = "Rank: the place of the true next token among all, 1 the most probable.\n";
+  out += fmt::format("{:<14}{:>10}{:>22}{:>14}\n", "stopped after", "loss", "best guess is true", "median rank");
   for (const inspect::LensReading& reading : subject.readings) {
     const Summary summary = summary_of(reading);
-    out += fmt::format("{:<14}{:>10.4f}{:>16}{:>14}\n", reading.point.name, summary.loss,
+    out += fmt::format("{:<14}{:>10.4f}{:>22}{:>14}\n", reading.point.name, summary.loss,
                        fmt::format("{} of {}", summary.right, asked), summary.rank);
   }
   return out;

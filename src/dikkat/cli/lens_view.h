@@ -23,7 +23,7 @@ enum class LensPoints : std::uint8_t { blocks, all };
 // A line a position, a column a point, in so many columns of the terminal; points that do not fit are left out from the
 // front, with a line that says so.
 [[nodiscard]] std::string lens_table(const LensSubject& subject, LensPoints points, std::size_t columns);
-// A line a point: mean loss, how often its top token follows, the middle rank of the token that follows.
+// A line a point: mean loss, how often its best guess is the true next token, the median rank of that token.
 [[nodiscard]] std::string lens_summary(const LensSubject& subject);
 // position,token,next,point,path,top,top_probability,rank,probability,loss_nats
 [[nodiscard]] std::string lens_csv(const LensSubject& subject);

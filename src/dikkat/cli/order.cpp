@@ -51,16 +51,16 @@ Json common_json(bool blind, const inspect::OrderTest& test) {
 
 // Of a text.
 
-std::string as_text(const inspect::OrderTest& test, const std::string& source) {
+std::string as_text(const inspect::OrderTest& test, const WindowsText& source) {
   const std::size_t windows = test.distances.size();
-  std::string out = fmt::format(
-      "All tokens but the last in another order, positions kept: how far what the model says after the last one "
-      "moves,\n"
-      "mean of {} {} of {} tokens of {}, 95 % interval.\n\n",
-      grouped(windows), windows == 1 ? "window" : "windows", test.length, text::escaped(source));
-  out += fmt::format("Distance of the two distributions: {} (0: the same, 1: nothing in common), at most {:.4f}\n",
-                     mean_text(test.distances), largest_of(test));
-  out += fmt::format("Loss of the token that follows:    {} nats\n", mean_text(test.loss_changes, Sign::always));
+  std::string out = prose(fmt::format(
+      "All tokens but the last in another order, positions kept: how far what the model says after the last one moves, "
+      "mean of {} {} of {} tokens of {}; 95 % interval.\n\n",
+      grouped(windows), windows == 1 ? "window" : "windows", test.length, measured_text(source)));
+  out +=
+      prose(fmt::format("Distance of the two distributions: {}, at most {:.4f} (0: the same, 1: nothing in common)\n",
+                        mean_text(test.distances), largest_of(test)));
+  out += fmt::format("Loss of the token that follows, in nats: {}\n", mean_text(test.loss_changes, Sign::always));
   return out + fmt::format("Another most probable token in {} of {}; not moved at all: {}\n\n",
                            grouped(test.other_answers), grouped(windows), grouped(test.unmoved));
 }
@@ -79,7 +79,7 @@ int order_of_text(const Arguments& arguments, const inspect::OrderOptions& optio
   const WindowsText text = windows_text(run, named_file(arguments), unknown_policy(arguments));
   const bool blind = inspect::blind_to_order(run.model.config());
   const inspect::OrderTest test = inspect::order_test(run.model, execution.executor(), text.measured(), options);
-  const auto few = few_windows(test.distances.size(), text.measured().size(), test.length);
+  const auto few = few_windows(test.distances.size(), text, test.length, "dikkat order RUN ");
   if (arguments.json()) {
     output.line(text_of(common_json(blind, test)
                             .set("text", text.source)
@@ -91,12 +91,21 @@ int order_of_text(const Arguments& arguments, const inspect::OrderOptions& optio
                             .set("warning", few ? Json(*few) : Json())));
     return 0;
   }
-  output.write(as_text(test, text.source) + verdict(blind, test));
-  if (few) output.write("\n" + *few + ".\n");
+  output.write(as_text(test, text) + verdict(blind, test));
+  if (few) output.write("\n" + prose(*few));
   return 0;
 }
 
 // Of series.
+
+// "its channels are reading, step"; of a wide series the first ones.
+std::string channels_text(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 12;
+  std::string out = names.size() == 1 ? "its only channel is " : "its channels are ";
+  for (std::size_t c = 0; c < std::min(kShown, names.size()); ++c)
+    out += (c == 0 ? "" : ", ") + text::escaped(names[c]);
+  return names.size() <= kShown ? out : out + fmt::format(" and {} more", names.size() - kShown);
+}
 
 std::vector<std::size_t> channels_that_stay(const Arguments& arguments, const data::SeriesCoding& coding) {
   std::vector<std::size_t> kept;
@@ -106,7 +115,7 @@ std::vector<std::size_t> channels_that_stay(const Arguments& arguments, const da
     const auto found = std::find(coding.channel_names.begin(), coding.channel_names.end(), word);
     if (found == coding.channel_names.end()) {
       refuse_value("stay", word, "a channel of the series",
-                   did_you_mean(word, coding.channel_names, "", "dikkat info names them"));
+                   did_you_mean(word, coding.channel_names, "", channels_text(coding.channel_names)));
     }
     kept.push_back(static_cast<std::size_t>(found - coding.channel_names.begin()));
   }
@@ -145,11 +154,11 @@ ChosenSeries chosen_series(const Arguments& arguments, const train::LoadedSeries
 std::string as_text(const inspect::OrderTest& test, const std::string& source, bool numbers,
                     const std::optional<std::string>& stay) {
   const std::size_t count = test.distances.size();
-  std::string out = fmt::format(
-      "The readings of each series in another order, positions kept{}: how far the model's {} moves,\n"
-      "mean of {} series of {}, 95 % interval.\n\n",
+  std::string out = prose(fmt::format(
+      "The readings of each series in another order, positions kept{}: how far the model's {} moves, mean of {} series "
+      "of {}; 95 % interval.\n\n",
       stay ? " (" + text::escaped(*stay) + " stay)" : "", numbers ? "number" : "probability", grouped(count),
-      text::escaped(source));
+      text::escaped(source)));
   out += fmt::format("Distance: {}{}, at most {:.4f}\n", mean_text(test.distances),
                      numbers ? " deviations of the training part" : " (0: the same, 1: another class for certain)",
                      largest_of(test));
@@ -188,7 +197,7 @@ int order_of_series(const Arguments& arguments, const inspect::OrderOptions& opt
     return 0;
   }
   output.write(as_text(test, series.source, numbers, arguments.text("stay")) + verdict(blind, test));
-  if (few) output.write("\n" + *few + ".\n");
+  if (few) output.write("\n" + prose(*few + "."));
   return 0;
 }
 
@@ -216,7 +225,9 @@ Command order_command() {
           "Of series: the readings of each go to other places, channels named by --stay do not; shows how far the "
           "probabilities of the classes, or the number, move. Without blocks and positions, and pooled by "
           "attention-query, not one bit does.\n"
-          "Without FILE: the validation part of what the run learned from.",
+          "Without FILE: the validation part of what the run learned from, which the model has not seen. Where that "
+          "is short, shorter windows (--length) give more of them; with the run's own text as FILE all of it is "
+          "measured.",
       .operands = {{.name = "RUN", .help = "folder of a training", .completes = Completes::folder},
                    {.name = "FILE", .help = "a text (- is standard input), or series", .least = 0}},
       .groups =

@@ -111,35 +111,68 @@ std::string head_text(const Study& study) {
   return out;
 }
 
-std::string share_text(const inspect::PatchResult& result) {
+// Whether the outputs of the two texts are apart enough for shares of the way between them.
+bool has_way(const inspect::Patching& patching) {
+  return patching.from.difference() != patching.into.difference() &&
+         !inspect::nearly_equal(patching.into, patching.from);
+}
+
+std::string share_text(const inspect::PatchResult& result, bool way) {
   if (result.change.none()) return "same";
-  if (!result.share) return fmt::format("{:+.3f}", result.output.difference());
+  if (!way || !result.share) return fmt::format("{:+.3f}", result.output.difference());
   return fmt::format("{:.0f} %", 100 * *result.share);
 }
 
-std::string table_text(const Study& study) {
-  const bool way = study.patching.from.difference() != study.patching.into.difference();
-  std::string out = way ? "\nShare of the way from one difference to the other, by what is patched and where "
-                          "('same': the texts' activations are equal there):\n"
-                        : "\nThe texts' outputs do not differ: the patched difference itself.\n";
+std::string meaning_text(const Study& study) {
+  const inspect::Patching& patching = study.patching;
+  if (has_way(patching)) {
+    return "Share of the way from one difference to the other, by what is patched and where ('same': the texts' "
+           "activations are equal there):\n";
+  }
+  if (patching.from.difference() == patching.into.difference()) {
+    return "The texts' outputs do not differ: the patched difference itself.\n";
+  }
+  return fmt::format(
+      "The two differences are nearly equal ({:.4f} and {:.4f}): a share of the way between them would say nothing, "
+      "and "
+      "the patched difference itself stands here. Take texts that ask for different tokens, or name --target and "
+      "--other.\n",
+      patching.into.difference(), patching.from.difference());
+}
+
+constexpr std::size_t kRowColumns = 30;
+
+std::string row_text(const Study& study, std::size_t r) {
+  const auto row = study.rows[r];
+  if (!row) return fmt::format("{:<{}}", "everywhere", kRowColumns);
+  std::string out = fmt::format("{:<10}", *row);
+  for (const auto* text : {&study.texts.into, &study.texts.from}) {
+    out += padded_label(study.tokenizer.bytes_of((*text)[*row]), 9, Side::left) + " ";
+  }
+  return out;
+}
+
+// Of the parts from `first` on so many as fit beside each other.
+std::string parts_table(const Study& study, std::size_t first, std::size_t count, std::size_t columns) {
+  const bool way = has_way(study.patching);
+  std::string out = fmt::format("\n{:<10}{:<10}{:<10}", "position", "into", "from");
+  for (std::size_t p = first; p < first + count; ++p) out += fmt::format("{:>{}}", study.parts[p].name, columns);
+  for (std::size_t r = 0; r < study.rows.size(); ++r) {
+    out += "\n" + row_text(study, r);
+    for (std::size_t p = first; p < first + count; ++p) {
+      out += fmt::format("{:>{}}", share_text(study.result(r, p), way), columns);
+    }
+  }
+  return out + "\n";
+}
+
+std::string table_text(const Study& study, std::size_t terminal) {
   std::size_t columns = 10;
   for (const inspect::Part& part : study.parts) columns = std::max(columns, part.name.size() + 2);
-  out += fmt::format("{:<10}{:<10}{:<10}", "position", "into", "from");
-  for (const inspect::Part& part : study.parts) out += fmt::format("{:>{}}", part.name, columns);
-  out += "\n";
-  for (std::size_t r = 0; r < study.rows.size(); ++r) {
-    if (const auto row = study.rows[r]) {
-      out += fmt::format("{:<10}", *row);
-      for (const auto* text : {&study.texts.into, &study.texts.from}) {
-        out += padded_label(study.tokenizer.bytes_of((*text)[*row]), 9, Side::left) + " ";
-      }
-    } else {
-      out += fmt::format("{:<30}", "everywhere");
-    }
-    for (std::size_t p = 0; p < study.parts.size(); ++p) {
-      out += fmt::format("{:>{}}", share_text(study.result(r, p)), columns);
-    }
-    out += "\n";
+  const std::size_t fit = std::max<std::size_t>(1, terminal > kRowColumns ? (terminal - kRowColumns) / columns : 1);
+  std::string out = "\n" + prose(meaning_text(study));
+  for (std::size_t first = 0; first < study.parts.size(); first += fit) {
+    out += parts_table(study, first, std::min(fit, study.parts.size() - first), columns);
   }
   return out;
 }
@@ -171,6 +204,7 @@ Json as_json(const Study& study) {
       .set("other", study.bytes(study.question.other))
       .set("into", as_json(study.patching.into))
       .set("from", as_json(study.patching.from))
+      .set("nearly_equal", inspect::nearly_equal(study.patching.into, study.patching.from))
       .set("patches", std::move(results));
 }
 
@@ -203,7 +237,7 @@ int run_patch(const Arguments& arguments, Output& output) {
   if (arguments.json()) {
     output.line(text_of(as_json(study)));
   } else {
-    output.write(head_text(study) + table_text(study));
+    output.write(head_text(study) + table_text(study, columns(Stream::output)));
   }
   return 0;
 }
@@ -238,9 +272,9 @@ Command patch_command() {
                    {.name = "read", .value = "N", .help = "read what is said after token N (default: the last)"}}},
                  {"What to patch", std::move(what)},
                  {"The run", {checkpoint_option()}}},
-      .examples = {{"dikkat patch runs/first --into \"Bir elin nesi\" --from \"Iki elin nesi\"",
-                    "where the model keeps which of the two it read"},
-                   {"dikkat patch runs/first --into abab --from cbab --heads all --rows all", "which heads carry it"}},
+      .examples = {{"dikkat patch runs/first --into atl --from itl",
+                    "where the model keeps the vowel that decides between -lar and -ler"},
+                   {"dikkat patch runs/first --into atl --from itl --heads all --rows all", "which heads carry it"}},
       .run = run_patch};
 }
 

@@ -67,13 +67,13 @@ class Pruner {
     zero(attention_path(layer) + ".output.weight");
     zero(attention_path(layer) + ".output.bias");
     for (std::size_t h = 0; h < config_.heads; ++h) gone_.emplace(layer, h);
-    constant(fmt::format("attention {}", layer), attention_path(layer) + ".output.bias");
+    constant(fmt::format("block {}.attention", layer), attention_path(layer) + ".output.bias");
   }
 
   void mlp(std::size_t layer) {
     const std::string path = fmt::format("blocks.{}.mlp", layer);
     for (const char* name : {".down.weight", ".down.bias", ".up.weight", ".up.bias"}) zero(path + name);
-    constant(fmt::format("mlp {}", layer), path + ".down.bias");
+    constant(fmt::format("block {}.mlp", layer), path + ".down.bias");
   }
 
   void positions() {

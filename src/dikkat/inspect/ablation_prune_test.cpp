@@ -77,7 +77,7 @@ TEST(Prune, SaysWhatCanGrowAgain) {
   EXPECT_THAT(prune(twins.twin, {head_named(grouped, "1.2")}).grows, ElementsAre(HasSubstr("head 1.2: it shares")));
   EXPECT_THAT(prune(twins.twin, {head_named(grouped, "0.2"), head_named(grouped, "0.3")}).grows, IsEmpty());
   EXPECT_THAT(prune(twins.twin, {block_named(grouped, "0.attention")}).grows,
-              ElementsAre(HasSubstr("attention 0: its bias")));
+              ElementsAre(HasSubstr("block 0.attention: its bias")));
   const models::Config& learned = make::menu()[0].config;
   const Twins other(learned);
   EXPECT_THAT(prune(other.twin, {positions_of(learned)}).grows, ElementsAre(HasSubstr("positions")));
@@ -96,7 +96,7 @@ TEST(Prune, RefusesWhatNoWeightsCarryAndChangesNothing) {
     }
     return "";
   };
-  EXPECT_THAT(refusal(skip_named(rotary, "0.mlp")), HasSubstr("no weights carry 'skip 0.mlp'"));
+  EXPECT_THAT(refusal(skip_named(rotary, "0.mlp")), HasSubstr("no weights carry 'residual 0.mlp'"));
   EXPECT_THAT(refusal(activation_named(rotary, "final_norm")), HasSubstr("'final_norm'"));
   EXPECT_THAT(refusal(positions_of(rotary)), HasSubstr("--position none"));
   for (const nn::Parameter* parameter : twins.twin.parameters().in_path_order()) {

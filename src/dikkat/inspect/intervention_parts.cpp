@@ -28,7 +28,7 @@ Part head_of(const models::Config& config, std::size_t layer, std::size_t head) 
 }
 
 Part sublayer_of(std::size_t layer, std::string_view which) {
-  return {.name = fmt::format("{} {}", which, layer),
+  return {.name = fmt::format("block {}.{}", layer, which),
           .kind = which == kAttention ? PartKind::attention : PartKind::mlp,
           .layer = layer,
           .sites = {{.path = fmt::format("{}.{}.out", block_path(layer), which)}}};
@@ -43,7 +43,7 @@ Part block_of(std::size_t layer) {
 
 Part skip_of(std::size_t layer, std::string_view which) {
   const std::string_view stream = which == kAttention ? "residual_pre" : "residual_mid";
-  return {.name = fmt::format("skip {}.{}", layer, which),
+  return {.name = fmt::format("residual {}.{}", layer, which),
           .kind = PartKind::skip,
           .layer = layer,
           .sites = {{.path = fmt::format("{}.{}", block_path(layer), stream), .kind = Site::Kind::carried}}};

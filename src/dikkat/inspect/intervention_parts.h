@@ -1,12 +1,18 @@
 // The parts of a model that can be taken away or exchanged, by name, and where in the forward pass each is found.
 //
-//   head 1.3         columns 3D to 4D of blocks.1.attention.mixed: what head 3 of block 1 hands to the output
-//   projection attention 1      blocks.1.attention.out: what attention adds to the stream (or, without residuals, is)
-//   mlp 1            blocks.1.mlp.out: what the MLP adds
-//   block 1          both of them; what is left of the block is the stream that runs past it (and, post-norm, its
-//   norms) skip 1.attention the residual connection around attention: x in x + attention(x); taken away, attention(x)
-//   is left skip 1.mlp       the one around the MLP positions        all the model knows of positions: by zero, the
-//   same weights in a model of position `none` blocks.1.mlp.post, or any other path of nn/tap.h: that activation, whole
+//   head 1.3              columns 3D to 4D of blocks.1.attention.mixed: what head 3 of block 1 hands to the output
+//                         projection
+//   block 1.attention     blocks.1.attention.out: what attention adds to the stream (or, without residuals, is)
+//   block 1.mlp           blocks.1.mlp.out: what the MLP adds
+//   block 1               both of them; what is left of the block is the stream that runs past it (and, post-norm, its
+//                         norms)
+//   residual 1.attention  the residual connection around attention: x in x + attention(x); taken away, attention(x) is
+//                         left
+//   residual 1.mlp        the one around the MLP
+//   positions             all the model knows of positions: by zero, the same weights in a model of position `none`
+//   blocks.1.mlp.post     or any other path of nn/tap.h: that activation, whole
+//
+// A name is the word of the option that takes it, after the option's own in the singular.
 #pragma once
 
 #include <cstddef>

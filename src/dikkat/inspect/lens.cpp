@@ -60,8 +60,8 @@ data::Batch batch_of(std::span<const text::Token> tokens) {
 std::vector<LensPoint> lens_points(const models::Config& config) {
   std::vector<LensPoint> points = {{"blocks.0.residual_pre", "embedding"}};
   for (std::size_t l = 0; l < config.layers; ++l) {
-    points.push_back({fmt::format("blocks.{}.residual_mid", l), fmt::format("{} attention", l)});
-    points.push_back({fmt::format("blocks.{}.residual_post", l), fmt::format("{} mlp", l)});
+    points.push_back({fmt::format("blocks.{}.residual_mid", l), fmt::format("{}.attention", l)});
+    points.push_back({fmt::format("blocks.{}.residual_post", l), fmt::format("{}.mlp", l)});
   }
   return points;
 }

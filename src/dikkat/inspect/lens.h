@@ -22,7 +22,7 @@ namespace dikkat::inspect {
 // each block.
 struct LensPoint {
   std::string path;
-  std::string name;  // "embedding", "0 attention", "0 mlp", ...
+  std::string name;  // "embedding", "0.attention", "0.mlp", ...
 
   friend bool operator==(const LensPoint&, const LensPoint&) = default;
 };

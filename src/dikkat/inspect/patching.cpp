@@ -70,6 +70,11 @@ text::Token most_probable(Passes& passes, std::span<const text::Token> tokens, s
   return read.top();
 }
 
+bool nearly_equal(const PatchOutput& into, const PatchOutput& from) {
+  const double larger = std::max(std::abs(into.difference()), std::abs(from.difference()));
+  return std::abs(from.difference() - into.difference()) < kLeastGap * larger;
+}
+
 Patching patch(Passes& passes, const PatchQuestion& question, const std::vector<Patch>& patches) {
   check(passes.model().config(), question, patches);
   std::vector<Part> parts;

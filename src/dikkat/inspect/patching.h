@@ -49,6 +49,12 @@ struct PatchResult {
   Change change = {};                // of the activation
 };
 
+// Of a gap smaller than this part of the larger of its ends, a share says nothing: a small move makes hundreds of
+// percent of it.
+inline constexpr double kLeastGap = 0.25;
+// Whether the two differences are apart by less than that.
+[[nodiscard]] bool nearly_equal(const PatchOutput& into, const PatchOutput& from);
+
 struct Patching {
   PatchOutput into;
   PatchOutput from;

@@ -45,6 +45,16 @@ TEST_P(PatchingTest, TheWholeStreamIsTheOtherText) {
   }
 }
 
+// A quarter of the larger of the two differences, whatever their signs.
+TEST(NearlyEqualTest, IsAGapThatIsSmallAgainstItsEnds) {
+  const auto of = [](double target, double other) { return PatchOutput{.target_logit = target, .other_logit = other}; };
+  EXPECT_TRUE(nearly_equal(of(0.4488, 0), of(0.3852, 0)));
+  EXPECT_TRUE(nearly_equal(of(1, 5), of(1, 4.5)));     // -4 and -3.5
+  EXPECT_FALSE(nearly_equal(of(4, 0), of(3, 0)));      // just a quarter
+  EXPECT_FALSE(nearly_equal(of(0.2, 0), of(0, 0.1)));  // 0.2 and -0.1
+  EXPECT_FALSE(nearly_equal(of(0, 0), of(0, 0)));      // no gap, and nothing to be small against
+}
+
 TEST_P(PatchingTest, APartOfATextIntoItselfMovesNothing) {
   std::vector<Patch> patches;
   for (const Part& head : all_heads(config())) patches.push_back({.part = head, .row = 4});

@@ -123,9 +123,11 @@ Model model_of(const RunFolder& folder, const Checkpoint& checkpoint) {
 
 LoadedRun load_run(const std::filesystem::path& run, const CheckpointChoice& choice) {
   RunFolder folder = RunFolder::open(run, Access::read);
-  require_kind(folder, folder.record().model.task == models::Task::next_token,
-               "this run learned series; the command is for models of text",
-               "give it series: dikkat eval RUN FILE, dikkat predict RUN FILE");
+  require_kind(
+      folder, folder.record().model.task == models::Task::next_token,
+      "this run learned series; the command is for models of text",
+      "this command looks into models of text; dikkat inspect and dikkat order take series too, dikkat eval and "
+      "predict measure and use it");
   LoadedCheckpoint loaded = load_checked(folder, choice);
   auto tokenizer = text::tokenizer_from(folder.coding_json(), folder.coding_path().string());
   check_belongs(folder, loaded.checkpoint.state, *tokenizer);
