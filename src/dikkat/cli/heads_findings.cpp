@@ -19,21 +19,22 @@ using inspect::ScoreReport;
 constexpr std::size_t kMostListed = 12;
 constexpr std::size_t kHang = 2;
 
-// What a found score says of its head, where it says it loudly and where it does not.
+// What a found score says of its head: "looks nearer" where it is large, "a little nearer" where it is not.
 std::string words_of(const HeadsLook& look, const ScoreReport& score) {
-  const bool large = score.is_large();
   const bool more = score.test.z > 0;
+  const std::string looks = score.is_large() ? "looks " : "a little ";
+  const std::string degree = score.is_large() ? "" : "a little ";
   switch (score.score) {
-    case HeadScore::centre: return more ? "looks farther back" : "looks nearer";
-    case HeadScore::spread: return more ? "looks wider" : "looks narrower";
-    case HeadScore::entropy: return large ? "chooses sharply" : "a little sharper than chance";
-    case HeadScore::separation: return large ? "unlike its siblings" : "a little unlike its siblings";
-    case HeadScore::self: return "more to itself";
-    case HeadScore::previous: return "more to the previous token";
-    case HeadScore::first: return "more to the first token";
-    case HeadScore::induction: return "more to what followed before";
-    case HeadScore::same_character: return "more to equal characters";
-    case HeadScore::distance: return "more at " + distance_text(bin_of(look, score));
+    case HeadScore::centre: return looks + (more ? "farther back" : "nearer");
+    case HeadScore::spread: return looks + (more ? "wider" : "narrower");
+    case HeadScore::entropy: return score.is_large() ? "chooses sharply" : "a little sharper than chance";
+    case HeadScore::separation: return degree + "unlike its siblings";
+    case HeadScore::self: return degree + "more to itself";
+    case HeadScore::previous: return degree + "more to the previous token";
+    case HeadScore::first: return degree + "more to the first token";
+    case HeadScore::induction: return degree + "more to what followed before";
+    case HeadScore::same_character: return degree + "more to equal characters";
+    case HeadScore::distance: return degree + "more at " + distance_text(bin_of(look, score));
   }
   return "";
 }
@@ -66,7 +67,7 @@ std::vector<const ScoreReport*> found_by_size(const HeadReport& head) {
 
 // layer 1 head 0: induction head
 //   more to what followed before: induction 0.946 (0.94 to 0.95), untrained 0.069, uniform 0.069, p 0.001
-//   little: looks nearer (centre 5.320, untrained 6.133, uniform 6.500)
+//   a little nearer (centre 5.320, untrained 6.133, uniform 6.500)
 std::string found_text(const HeadsLook& look, const HeadReport& head, std::size_t columns) {
   std::string out = "  " + place_text(head);
   if (!head.names.empty()) out += ": " + joined(head.names, " and ");
@@ -83,7 +84,7 @@ std::string found_text(const HeadsLook& look, const HeadReport& head, std::size_
                                    short_number(score->uniform)));
     }
   }
-  if (!little.empty()) out += wrapped_to("    little: " + joined(little, ", "), columns, kHang);
+  if (!little.empty()) out += wrapped_to("    " + joined(little, ", "), columns, kHang);
   return out;
 }
 
