@@ -77,15 +77,21 @@ double seconds_for_trial(const Arguments& arguments) {
 
 int run_check(const Arguments& arguments, Output& output) {
   const auto began = std::chrono::steady_clock::now();
-  const train::CheckOptions options{.seconds = seconds_for_trial(arguments)};
+  train::CheckOptions options{.seconds = seconds_for_trial(arguments)};
   const train::RunSpec spec = run_settings(arguments).spec;
   const Execution execution(arguments);
   const std::vector<std::filesystem::path> paths(arguments.operands().begin(), arguments.operands().end());
-  const Findings findings = train::check_training(spec, paths, execution.executor(), options);
   const bool colour = !arguments.json() && has_colour(Stream::output);
-  for (const Finding& finding : findings) {
-    output.write(arguments.json() ? text_of(as_json(finding)) + "\n" : text_of_finding(finding, colour));
-  }
+  std::size_t said = 0;
+  const auto say = [&](const Findings& found) {
+    for (; said < found.size(); ++said) {
+      output.write(arguments.json() ? text_of(as_json(found[said])) + "\n" : text_of_finding(found[said], colour));
+    }
+    output.flush();
+  };
+  options.before_trial = say;
+  const Findings findings = train::check_training(spec, paths, execution.executor(), options);
+  say(findings);
   if (!arguments.json()) {
     output.line(summary(findings, std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count()));
   }

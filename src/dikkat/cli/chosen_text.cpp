@@ -22,7 +22,7 @@ std::string tokens_text(std::size_t count) { return grouped(count) + (count == 1
 void check_room(std::optional<std::size_t> count, std::size_t room, const std::string& option) {
   if (!count || (*count > 0 && *count <= room)) return;
   refuse(fmt::format("{} {} is outside of what the model can see at once, 1 to {} tokens", option, *count, room),
-         option, fmt::format("give {} at most {}", option, room));
+         option, fmt::format("give {} at {}", option, *count == 0 ? "least 1" : fmt::format("most {}", room)));
 }
 
 std::optional<std::size_t> count_of(const Arguments& arguments, std::string_view option) {

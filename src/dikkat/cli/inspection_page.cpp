@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "dikkat/base/version.h"
 #include "dikkat/cli/words.h"
 
 namespace dikkat::cli {
@@ -24,7 +23,6 @@ std::vector<inspect::PageFact> facts_of(const InspectedRun& run, const Subject& 
   if (subject.generated != 0) {
     facts.push_back({"written by the model", fmt::format("{} tokens, {}", subject.generated, sampling)});
   }
-  facts.push_back({"program", fmt::format("dikkat {} ({})", version().number, version().commit.substr(0, 12))});
   return facts;
 }
 
@@ -38,6 +36,7 @@ inspect::PageData page_data(const InspectedRun& run, const Subject& subject, std
                          .mask = subject.rule.mask,
                          .scale = subject.rule.scale,
                          .slopes = subject.rule.slopes,
+                         .readings = subject.readings,
                          .facts = facts_of(run, subject, sampling)};
   if (data.title.empty()) data.title = run.folder;
   for (const inspect::TokenLabel& label : subject.labels) data.tokens.push_back({label.text, label.generated});

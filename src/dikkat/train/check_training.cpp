@@ -57,8 +57,8 @@ Findings findings_of_unclean(const Paths& paths, TokenizerKind tokenizer, const 
   return {finding_of(error, "text")};
 }
 
-void check_corpus_and_model(RunSpec spec, const data::Texts& texts, const kernels::Executor& executor, double seconds,
-                            Findings& findings) {
+void check_corpus_and_model(RunSpec spec, const data::Texts& texts, const kernels::Executor& executor,
+                            const CheckOptions& options, Findings& findings) {
   const bool characters = spec.settings.tokenizer == TokenizerKind::character;
   const auto tokenizer = characters ? data::character_tokenizer_of(texts) : text::byte_tokenizer();
   const data::Corpus corpus = data::tokenized(texts, *tokenizer);
@@ -66,12 +66,13 @@ void check_corpus_and_model(RunSpec spec, const data::Texts& texts, const kernel
   append(findings, check_corpus(corpus, *tokenizer, spec.model, spec.settings, texts.name(0)));
   findings.push_back(memory_finding(spec, corpus.tokens.size()));
   if (!may_go_on(findings)) return;
+  if (options.before_trial) options.before_trial(findings);
   const std::span<const text::Token> tokens = corpus.part(data::Split::train);
   append(findings, tried({.spec = spec,
                           .sample_tokens = static_cast<double>(spec.model.context),
                           .validation_tokens = static_cast<double>(corpus.part(data::Split::validation).size()),
-                          .seconds = seconds,
-                          .probe = [&](const ProbeOptions& options) { return text_probe(options, tokens, executor); }},
+                          .seconds = options.seconds,
+                          .probe = [&](const ProbeOptions& wanted) { return text_probe(wanted, tokens, executor); }},
                          executor));
 }
 
@@ -88,7 +89,8 @@ void note_tables(const Paths& paths, Findings& findings) {
   }
 }
 
-Findings check_texts(const RunSpec& spec, const Paths& paths, const kernels::Executor& executor, double seconds) {
+Findings check_texts(const RunSpec& spec, const Paths& paths, const kernels::Executor& executor,
+                     const CheckOptions& options) {
   std::optional<data::Texts> texts;
   try {
     texts.emplace(paths, cleaning_for(spec.settings));
@@ -99,7 +101,7 @@ Findings check_texts(const RunSpec& spec, const Paths& paths, const kernels::Exe
   Findings findings = bytes_findings(*texts, spec.settings.tokenizer);
   note_tables(paths, findings);
   try {
-    check_corpus_and_model(spec, *texts, executor, seconds, findings);
+    check_corpus_and_model(spec, *texts, executor, options, findings);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::usage) throw;
     findings.push_back(finding_of(error, "text"));
@@ -148,7 +150,7 @@ double mean_length(const data::SeriesTable& table, std::span<const std::size_t> 
 }
 
 void check_table_and_model(RunSpec spec, const data::SeriesTable& table, const std::string& name,
-                           const kernels::Executor& executor, double seconds, Findings& findings) {
+                           const kernels::Executor& executor, const CheckOptions& options, Findings& findings) {
   const bool numbers = spec.model.task == models::Task::regress;
   const auto target = numbers ? data::SeriesTarget::number : data::SeriesTarget::label;
   SeriesParts parts = series_parts(table, spec.model.task, spec.settings);
@@ -159,6 +161,7 @@ void check_table_and_model(RunSpec spec, const data::SeriesTable& table, const s
   findings.push_back(context_finding(table, spec.model.context, name));
   findings.push_back(memory_finding(spec, series.coded.first_step.back()));
   if (!may_go_on(findings)) return;
+  if (options.before_trial) options.before_trial(findings);
   const std::span<const std::size_t> training = series.parts.training;
   const double validation = static_cast<double>(series.parts.validation.size());
   append(
@@ -166,13 +169,14 @@ void check_table_and_model(RunSpec spec, const data::SeriesTable& table, const s
       tried({.spec = spec,
              .sample_tokens = mean_length(table, training),
              .validation_tokens = validation * mean_length(table, series.parts.validation),
-             .seconds = seconds,
+             .seconds = options.seconds,
              .probe =
-                 [&](const ProbeOptions& options) { return series_probe(options, series.coded, training, executor); }},
+                 [&](const ProbeOptions& wanted) { return series_probe(wanted, series.coded, training, executor); }},
             executor));
 }
 
-Findings check_tables(const RunSpec& spec, const Paths& paths, const kernels::Executor& executor, double seconds) {
+Findings check_tables(const RunSpec& spec, const Paths& paths, const kernels::Executor& executor,
+                     const CheckOptions& options) {
   if (paths.size() != 1) {
     throw Error(ErrorKind::usage, "series are read from one file, not from " + std::to_string(paths.size()),
                 {.key = "FILE", .hint = "put all series into one file"});
@@ -182,7 +186,7 @@ Findings check_tables(const RunSpec& spec, const Paths& paths, const kernels::Ex
   try {
     const data::SeriesTable table =
         data::read_series(paths.front(), series_options(spec.settings, data::Labels::required));
-    check_table_and_model(spec, table, name, executor, seconds, findings);
+    check_table_and_model(spec, table, name, executor, options, findings);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::usage) throw;
     findings.push_back(finding_of(error, "format"));
@@ -195,8 +199,8 @@ Findings check_tables(const RunSpec& spec, const Paths& paths, const kernels::Ex
 Findings check_training(const RunSpec& spec, const Paths& files, const kernels::Executor& executor,
                         const CheckOptions& options) {
   const bool text = spec.model.task == models::Task::next_token;
-  return text ? check_texts(spec, files, executor, options.seconds)
-              : check_tables(spec, files, executor, options.seconds);
+  return text ? check_texts(spec, files, executor, options)
+              : check_tables(spec, files, executor, options);
 }
 
 }  // namespace dikkat::train

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <vector>
 
 #include "dikkat/kernels/executor.h"
@@ -12,6 +13,8 @@ namespace dikkat::train {
 
 struct CheckOptions {
   double seconds = 5;  // for trying the model
+  // Told of what has been found so far, once, before the model is tried: trying takes its time.
+  std::function<void(const Findings&)> before_trial = {};
 };
 
 // Of what training would take: texts, or one table of series where spec.model.task is classify or regress. The data

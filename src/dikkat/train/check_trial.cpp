@@ -17,6 +17,9 @@ constexpr double kForMemorising = 0.45;
 constexpr double kForGradients = 0.4;
 
 constexpr std::size_t kPilotTokens = 16;
+constexpr double kSecondsPerParameter = 40e-9;
+constexpr double kSecondsPerWeight = 10e-9;  // of attention
+constexpr double kSecondsPerBlockPair = 0.3e-6;
 constexpr std::size_t kGradientSamples = 2;
 constexpr std::size_t kGradientTokens = 8;
 constexpr std::size_t kMemoriseTokens = 256;
@@ -125,8 +128,28 @@ class Trying {
   double update_ = 0;             // seconds of an update
 };
 
+Finding untried(double least, double seconds) {
+  return {.severity = Severity::note,
+          .check = "trial",
+          .what = fmt::format("the model was not tried: making it and one step take about {}, there are {:.3g} s",
+                              time_text(least), seconds),
+          .remedy = fmt::format("give --seconds {:.0f} or more, or choose a smaller model", std::ceil(10 * least))};
+}
+
 }  // namespace
 
-Findings tried(const Trial& trial, const kernels::Executor& executor) { return Trying(trial, executor).all(); }
+double least_seconds(const models::Config& model) {
+  const auto layers = static_cast<double>(model.layers);
+  const auto rows = static_cast<double>(std::min(kPilotTokens, model.context));
+  return kSecondsPerParameter * static_cast<double>(models::parameter_count(model)) +
+         kSecondsPerWeight * layers * static_cast<double>(model.heads) * rows * rows +
+         kSecondsPerBlockPair * layers * layers;
+}
+
+Findings tried(const Trial& trial, const kernels::Executor& executor) {
+  const double least = least_seconds(trial.spec.model);
+  if (least > trial.seconds) return {untried(least, trial.seconds)};
+  return Trying(trial, executor).all();
+}
 
 }  // namespace dikkat::train
