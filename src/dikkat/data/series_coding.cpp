@@ -50,11 +50,12 @@ std::optional<Spread> spread_of(std::size_t count, const Each& each) {
   });
   if (least == largest) return Spread{.mean = least, .deviation = 1};
   const double mean = sum.value() / static_cast<double>(count);
+  // A spread so small that its square would be nothing, or subnormal, is squared after scaling by a power of two.
+  const double scale = largest - least < 0x1p-500 ? 0x1p+990 : 1;
   Sum squares;
-  each([&](double value) { squares.add((value - mean) * (value - mean)); });
-  const double deviation = std::sqrt(squares.value() / static_cast<double>(count));
+  each([&](double value) { squares.add((value - mean) * scale * ((value - mean) * scale)); });
+  const double deviation = std::sqrt(squares.value() / static_cast<double>(count)) / scale;
   if (!std::isfinite(mean) || !std::isfinite(deviation)) return std::nullopt;
-  // so small a spread that its square is nothing
   return Spread{.mean = mean, .deviation = deviation > 0 ? deviation : 1};
 }
 

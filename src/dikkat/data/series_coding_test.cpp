@@ -218,5 +218,23 @@ TEST(CodedSeries, MayHaveNoLabels) {
   EXPECT_THAT(coded(table, coding, "").classes, ElementsAre(-1, -1));
 }
 
+// Squares of 1e-310 are nothing; the deviation of x and -x is x all the same.
+TEST(SeriesCoding, TinyValuesAreStandardisedToo) {
+  for (const double x : {0x1p-1040, 0x1p-600, 0x1p-520, 0x1p-501, 0x1p-400}) {
+    SeriesTable table = small_table();
+    table.channels = 1;
+    table.channel_names = {"value"};
+    table.lengths = {1, 1};
+    table.values = {x, -x};
+    table.labels = {"a", "b"};
+    table.names = {"row 1", "row 2"};
+    const std::vector<std::size_t> both{0, 1};
+    const SeriesCoding coding = series_coding_of(table, both, SeriesTarget::label, "s.csv");
+    EXPECT_EQ(coding.deviations.front(), x);
+    EXPECT_EQ(coded(table, coding, "s.csv").values, (std::vector<double>{1, -1}));
+    EXPECT_EQ(series_coding_from(coding.to_json(), "s").deviations.front(), x);
+  }
+}
+
 }  // namespace
 }  // namespace dikkat::data

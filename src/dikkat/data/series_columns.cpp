@@ -147,6 +147,10 @@ std::size_t column_of(const SeriesColumns& columns, const std::string& wanted, c
   }
   const std::optional<std::uint64_t> number = count_from(wanted);
   if (number && *number >= 1 && *number <= columns.count()) return *number - 1;
+  if (number) {
+    throw Error(ErrorKind::usage, fmt::format("there is no column {}; {}", *number, known_columns(columns)),
+                {.file = file, .key = option, .hint = fmt::format("columns count from 1 to {}", columns.count())});
+  }
   const std::optional<std::string> near = columns.header ? nearest_name(wanted, names) : std::nullopt;
   throw Error(ErrorKind::usage, fmt::format("there is no column '{}'; {}", label_of(wanted), known_columns(columns)),
               {.file = file,

@@ -346,6 +346,7 @@ TEST(Series, OfTheTsFormRefuseWhatBreaksIt) {
   expect_malformed(head, "there is no series", "row 3");
   expect_malformed("@classLabel true a b\n1,2:a\n", "a series before @data", "row 2");
   expect_malformed("@classLabel true a b\n", "the line @data is missing", "row 1");
+  expect_malformed("@classLabel true a b\n@data\n1,2:a\n@data\n3,4:b\n", "a second @data", "row 4");
   expect_malformed("@clasLabel true a b\n", "is no tag", "row 1");
   expect_malformed("@timeStamps true\n", "time stamps", "row 1");
   expect_malformed("@missing maybe\n", "neither true nor false but 'maybe'", "row 1");
@@ -476,6 +477,14 @@ TEST(ValidationRows, OfNumbersAreAShareOfAll) {
     EXPECT_EQ(error_of([&] { (void)validation_rows(10, share, 1); }).kind(), ErrorKind::usage);
     EXPECT_EQ(error_of([&] { (void)validation_rows(labels_of("ab"), share, 1); }).kind(), ErrorKind::usage);
   }
+}
+
+TEST(Series, ColumnsCountFromOne) {
+  SeriesOptions options;
+  options.label = "0";
+  const Error error = refused("v,kind\n1,a\n2,b\n", options);
+  EXPECT_EQ(error.kind(), ErrorKind::usage);
+  EXPECT_EQ(error.place().hint, "columns count from 1 to 2");
 }
 
 }  // namespace

@@ -91,6 +91,9 @@ class TsForm {
     read_tags();
     std::string_view line;
     while (lines_.next(line)) {
+      if (std::string_view word = line; equal_in_any_case(take_word(word), "@data")) {
+        refuse("a second @data", "take the line out, or what follows it if it is of another file");
+      }
       read_series(line);
       source_.read_to(lines_.at());
     }
