@@ -40,6 +40,7 @@ TEST_F(LensProgramTest, ShowsEachPointAtEachPosition) {
 
 TEST_F(LensProgramTest, WritesATable) {
   EXPECT_EQ(shell("$D lens run --text 'a,\n' --skip-unknown --csv lens.csv").code, 0);
+  EXPECT_EQ(shell("$D lens run --text a --csv lens.csv").code, 2) << "nothing is overwritten";
   const std::string table = read("lens.csv");
   EXPECT_THAT(table, StartsWith("position,token,next,point,path,top,top_probability,rank,probability,loss_nats\n"
                                 "0,\"a\",\"\n\",\"embedding\",blocks.0.residual_pre,"));

@@ -80,5 +80,19 @@ TEST_F(OrderProgramTest, SeriesWithoutBlocksAndPositionsMoveByNotOneBit) {
   }
 }
 
+// Where nothing can be exchanged, nothing is said of the model.
+TEST_F(OrderProgramTest, NothingToExchangeIsRefused) {
+  ASSERT_EQ(shell("$D train text.txt --out two --context 2 --width 8 --layers 1 --heads 2 --steps 2 --warmup 0").code,
+            0);
+  const Ran two = shell("$D order two");
+  EXPECT_EQ(two.code, 7);
+  EXPECT_THAT(two.err, HasSubstr("a context of 2 has no order to change"));
+  ASSERT_EQ(shell("$D train text.txt --out eight --context 8 --width 8 --layers 1 --heads 2 --steps 2 --warmup 0").code,
+            0);
+  const Ran same = shell("printf aaaaaaaaaaaaaaaaaaaa >same.txt; $D order eight same.txt");
+  EXPECT_EQ(same.code, 3);
+  EXPECT_THAT(same.err, HasSubstr("one token over and over"));
+}
+
 }  // namespace
 }  // namespace dikkat::testing

@@ -109,8 +109,8 @@ std::string help_of(const Command& command) {
 
 std::string overview() {
   std::string out =
-      "Dikkat trains small transformers on text and on series and shows what they do inside, the same to the last bit "
-      "every time.\n\n"
+      "Dikkat trains small transformers on text and on series and shows what they do inside,\n"
+      "the same to the last bit every time.\n\n"
       "Usage: dikkat COMMAND [OPTION]...\n";
   for (const Topic& topic : topics()) {
     out += "\n" + topic.title + ":\n";

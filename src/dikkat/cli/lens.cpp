@@ -12,6 +12,7 @@
 #include "dikkat/cli/execution.h"
 #include "dikkat/cli/interventions.h"
 #include "dikkat/cli/lens_view.h"
+#include "dikkat/cli/new_file.h"
 #include "dikkat/cli/open_run.h"
 #include "dikkat/cli/words.h"
 #include "dikkat/inspect/token_labels.h"
@@ -49,13 +50,13 @@ Json list_of(const std::vector<std::string>& lines) {
 }
 
 int lens_of_text(const Arguments& arguments, const Execution& execution, const train::LoadedRun& run, Output& output) {
+  const std::optional<std::string> csv = new_file(arguments, "csv");
   const ChosenText text = chosen_text(arguments, run, run.model.config().context);
   inspect::Passes passes(run.model, execution.executor());
   const LensSubject subject{.readings = inspect::lens(passes, text.tokens),
                             .tokens = text.tokens,
                             .tokenizer = *run.tokenizer,
                             .first = text.first};
-  const std::optional<std::string> csv = arguments.text("csv");
   if (csv) replace_file(*csv, lens_csv(subject));
   if (arguments.json()) {
     output.line(text_of(lens_json(subject)
@@ -70,7 +71,7 @@ int lens_of_text(const Arguments& arguments, const Execution& execution, const t
   const auto points = arguments.has("all-points") ? LensPoints::all : LensPoints::blocks;
   output.write(lens_table(subject, points, columns(Stream::output)));
   output.write("\n" + lens_summary(subject));
-  if (csv) output.line("\nWrote " + text::escaped(*csv));
+  if (csv) output.line("\n" + wrote_text(*csv));
   return 0;
 }
 

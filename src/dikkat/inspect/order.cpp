@@ -29,12 +29,22 @@ std::size_t length_of(const models::Config& config, std::span<const text::Token>
                             tokens.size()),
                 {.hint = "give a longer text"});
   }
+  if (config.context < 3) {
+    throw Error(ErrorKind::incompatible,
+                fmt::format("a context of {} has no order to change: two tokens to exchange and one that stays",
+                            config.context),
+                {.key = "context", .hint = "ask a model that sees more at once"});
+  }
+  if (std::all_of(tokens.begin(), tokens.end(), [&](text::Token token) { return token == tokens.front(); })) {
+    throw Error(ErrorKind::malformed, "the text is one token over and over: it has no order to change",
+                {.hint = "give another text"});
+  }
   if (options.length == 0) return std::min(config.context, tokens.size() - 1);
   if (options.length < 3 || options.length > config.context) {
     throw Error(ErrorKind::usage,
                 fmt::format("windows of {} tokens are not between 3 and the model's context of {}", options.length,
                             config.context),
-                {.key = "--length"});
+                {.key = "--length", .hint = "give a number within it, or leave it out"});
   }
   return options.length;
 }

@@ -49,7 +49,8 @@ struct OrderTest {
   std::size_t length = 0;  // of the windows of a text
 };
 
-// Error{malformed}: a text of fewer than 4 tokens. Error{usage}: windows of fewer than 3 tokens or more than the
+// Error{malformed}: a text of fewer than 4 tokens, or of one token over and over. Error{incompatible}: a context of
+// fewer than 3. Error{usage}: windows of fewer than 3 tokens or more than the
 // context.
 [[nodiscard]] OrderTest order_test(const models::LanguageModel& model, const kernels::Executor& executor,
                                    std::span<const text::Token> tokens, const OrderOptions& options);
