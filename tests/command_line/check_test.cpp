@@ -225,6 +225,21 @@ TEST_F(CheckTest, AsksWhetherATableIsMeantAsAText) {
   })) << ran.out;
 }
 
+// The data is judged all the same; the model would take minutes.
+TEST_F(CheckTest, AModelFarBeyondTheTimeIsNotTried) {
+  write("one.txt", kText);
+  for (const char* size : {" --width 16 --heads 2 --layers 20000", " --width 16 --heads 1000000 --head-width 1"}) {
+    const Ran ran = shell("\"$D\" check one.txt --json --seconds 1 --steps 20 --context 16" + std::string(size));
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    const std::vector<Row> rows = rows_of(ran.out);
+    ASSERT_FALSE(rows.empty());
+    EXPECT_EQ(rows.back().severity, "note");
+    EXPECT_EQ(rows.back().check, "trial");
+    EXPECT_THAT(rows.back().remedy, HasSubstr("--seconds"));
+    EXPECT_TRUE(std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.check == "duplicates"; }));
+  }
+}
+
 TEST_F(CheckTest, FaultsOfTheCallAreUsage) {
   write("one.txt", kText);
   EXPECT_EQ(shell("\"$D\" check").code, 2);

@@ -265,6 +265,19 @@ class InspectSeriesTest : public InspectTest {
   }
 };
 
+TEST_F(InspectSeriesTest, WithoutLayersThereIsNoMapToWrite) {
+  const Ran trained = shell(
+      "\"$D\" train series.csv --task classify --out flat --pooling mean --layers 0 --width 8 --steps 1");
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const auto before = snapshot();
+  for (const char* option : {"--npz", "--csv", "--html"}) {
+    const Ran ran = shell("\"$D\" inspect flat " + std::string(option) + " maps");
+    EXPECT_EQ(ran.code, 7) << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr("no layers"));
+    EXPECT_TRUE(before == snapshot());
+  }
+}
+
 TEST_F(InspectSeriesTest, ShowsHeadsAndPooling) {
   const Ran ran = shell("\"$D\" inspect series --series 1");
   EXPECT_EQ(ran.code, 0) << ran.err;
@@ -367,7 +380,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadInspect{"UnknownCharacter", "$D inspect run --text 'daQ'", 7, "'Q' at line 1, column 3"},
         BadInspect{"UnknownInAFile", "$D inspect run --file other.txt --last 2", 7, "line 2, column 4"},
         BadInspect{"NothingKnown", "$D inspect run --text QQ --skip-unknown", 2, "nothing is left"},
-        BadInspect{"LastZero", "$D inspect run --last 0", 2, "--last"},
+        BadInspect{"LastZero", "$D inspect run --last 0", 2, "give --last at least 1"},
+        BadInspect{"LengthZero", "$D inspect run --length 0", 2, "give --length at least 1"},
+        BadInspect{"SeedOfNothing", "$D inspect run --seed 3", 2, "give --generate N too"},
+        BadInspect{"TemperatureOfNothing", "$D inspect run --temperature 2", 2, "give --generate N too"},
         BadInspect{"LastBeyondTheContext", "$D inspect run --last 9", 2, "give --last at most 8"},
         BadInspect{"FromBeyondTheText", "$D inspect run --text dam --from 3", 2, "give --from at most 2"},
         BadInspect{"GenerateBeyondTheContext", "$D inspect run --generate 8", 2, "give --generate at most 7"},
@@ -389,7 +405,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadInspect{"PathOfNothing", "$D inspect run --path '*weights*'", 2, "--list"},
         BadInspect{"NpzThere", "$D inspect run --npz there.npz", 2, "nothing is overwritten"},
         BadInspect{"NpzInNoFolder", "$D inspect run --npz none/maps.npz", 4, "none/maps.npz"},
-        BadInspect{"NpzWithoutName", "$D inspect run --npz ''", 2, "name of its own"},
+        BadInspect{"NpzWithoutName", "$D inspect run --npz ''", 2, "needs the name of a file"},
+        BadInspect{"NpzToStandardOutput", "$D inspect run --npz -", 2, "needs the name of a file"},
+        BadInspect{"CsvToStandardOutput", "$D inspect run --csv -", 2, "needs the name of a file"},
+        BadInspect{"HtmlToStandardOutput", "$D inspect run --html -", 2, "needs the name of a file"},
         BadInspect{"TwoFilesOfOneName", "$D inspect run --npz a --csv a", 2, "name of its own"},
         BadInspect{"Colors", "$D inspect run --colors 17", 2, "--colors"},
         BadInspect{"Columns", "$D inspect run --columns 5", 2, "from 20 to 10000"},

@@ -45,6 +45,8 @@ TEST(WindowOf, RefusesWhatIsBeyondTheTextOrTheModel) {
   EXPECT_THAT(refusal(100, {.last = 65}).what(), HasSubstr("give --last at most 64"));
   EXPECT_EQ(refusal(100, {.last = 0}).kind(), ErrorKind::usage);
   EXPECT_EQ(refusal(100, {.length = 0}).kind(), ErrorKind::usage);
+  EXPECT_THAT(refusal(100, {.length = 0}).what(), HasSubstr("give --length at least 1"));
+  EXPECT_THAT(refusal(100, {.last = 0}).what(), HasSubstr("give --last at least 1"));
   EXPECT_THAT(refusal(100, {.from = 1, .last = 4}).what(), HasSubstr("--last stands for itself"));
 }
 

@@ -42,12 +42,10 @@ struct OutputFiles {
 
 // None of them exists, and no two are the same.
 OutputFiles output_files(const Arguments& arguments) {
-  const OutputFiles files{arguments.text("npz"), arguments.text("csv"), arguments.text("html")};
+  const OutputFiles files{new_file(arguments, "npz"), new_file(arguments, "csv"), new_file(arguments, "html")};
   std::set<std::string> names;
   for (const auto& [option, file] : {std::pair{"--npz", files.npz}, {"--csv", files.csv}, {"--html", files.html}}) {
-    if (!file) continue;
-    refuse_existing(*file, option);
-    if (file->empty() || !names.insert(*file).second) {
+    if (file && !names.insert(*file).second) {
       throw Error(ErrorKind::usage, "each file needs a name of its own",
                   {.key = option, .hint = fmt::format("choose another {}", option)});
     }
@@ -56,6 +54,11 @@ OutputFiles output_files(const Arguments& arguments) {
 }
 
 generate::Sampling sampling_of(const Arguments& arguments) {
+  for (const char* option : {"temperature", "seed"}) {
+    if (!arguments.has(option) || arguments.has("generate")) continue;
+    throw Error(ErrorKind::usage, fmt::format("--{} is for what the model writes, and it is to write nothing", option),
+                {.key = fmt::format("--{}", option), .hint = "give --generate N too, or leave it out"});
+  }
   generate::Sampling sampling;
   sampling.temperature = arguments.value("temperature", sampling.temperature);
   sampling.seed = arguments.value("seed", sampling.seed);
@@ -233,6 +236,10 @@ int run_inspect(const Arguments& arguments, Output& output) {
   const InspectedRun run = inspected_run(arguments, execution.executor());
   if (arguments.has("list")) return list_activations(arguments, run, output);
   const std::vector<std::string> paths = wanted_paths(arguments, run);
+  if (files.any() && paths.empty() && run.model.layers == 0) {
+    throw Error(ErrorKind::incompatible, "the model has no layers: there is no attention to write",
+                {.file = run.folder, .hint = "choose activations by --path; --list names them"});
+  }
   const Subject subject = run.look_at(arguments, sampling);
   const train::StopRequest& stop = stop_on_signals("dikkat: stopping\n");
   try {
