@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <list>
 #include <vector>
 
 #include "dikkat/base/parallel.h"
@@ -62,8 +63,8 @@ models::Config series_model(models::Task task, std::size_t outputs) {
 class CheckModel : public ::testing::Test {
  protected:
   std::unique_ptr<Probe> probe(const models::Config& model, DType dtype) {
-    return text_probe({.model = model, .dtype = dtype, .seed = 1, .samples = 2, .length = 8},
-                      tokens_of(model.vocabulary), executor_);
+    texts_.push_back(tokens_of(model.vocabulary));
+    return text_probe({.model = model, .dtype = dtype, .seed = 1, .samples = 2, .length = 8}, texts_.back(), executor_);
   }
   std::unique_ptr<Probe> probe(const models::Config& model, DType dtype, const data::CodedSeries& series) {
     const std::vector<std::size_t> rows{0, 1, 2, 4, 5, 6, 8, 9};
@@ -72,6 +73,7 @@ class CheckModel : public ::testing::Test {
   }
   Pool pool_{1};
   kernels::Executor executor_{.pool = pool_};
+  std::list<std::vector<text::Token>> texts_;  // of the probes, which only look at them
 };
 
 TEST_F(CheckModel, FirstLossIsThatOfGuessing) {

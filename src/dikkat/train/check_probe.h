@@ -32,7 +32,7 @@ struct ProbeOptions {
   std::size_t length = 1;   // at most the context; samples are cut to it
 };
 
-// A language model on the first training windows.
+// A language model on the first training windows; `tokens` outlive it, as do the series below.
 [[nodiscard]] std::unique_ptr<Probe> text_probe(const ProbeOptions& options, std::span<const text::Token> tokens,
                                                 const kernels::Executor& executor);
 // A series model on the first training series; `rows`: the training part.

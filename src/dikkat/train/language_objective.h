@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <vector>
 
@@ -46,7 +47,7 @@ class LanguageObjective final : public Objective {
  private:
   const models::LanguageModel& model_;
   BatchSource& source_;
-  std::vector<data::Batch> batches_;
+  std::deque<data::Batch> batches_;  // growing moves none: what was drawn points into them
 };
 
 }  // namespace dikkat::train

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <vector>
 
@@ -64,7 +65,7 @@ class SeriesObjective final : public Objective {
   std::size_t samples_;
   EpochOrder order_;
   std::vector<std::size_t> which_;
-  std::vector<SeriesBatch> batches_;
+  std::deque<SeriesBatch> batches_;  // growing moves none: what was drawn points into them
 };
 
 }  // namespace dikkat::train
