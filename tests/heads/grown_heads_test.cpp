@@ -26,16 +26,16 @@ bool any_in_layer(const HeadsReport& report, std::size_t layer, std::string_view
 }
 
 TEST(GrownHeads, OfRepeatedTokensAreCalledInductionHeads) {
-  const bool slow = std::getenv("DIKKAT_RANDOM_CASES") != nullptr;  // a sanitizer
+  // Under a sanitizer it takes two minutes to train what shorter tests already go through.
+  if (std::getenv("DIKKAT_RANDOM_CASES") != nullptr) GTEST_SKIP() << "not under a sanitizer";
   testing::RepeatedTokensTraining training;
-  if (slow) training.settings.steps = 1200;
   Pool pool(2);
   const models::LanguageModel model(training.model, DType::f32, nn::ParameterStore::Gradients::kept);
   const double loss = testing::train_on_repeated_tokens(model, training.settings, {pool});
-  EXPECT_LT(loss, slow ? 2.2 : 1.45);  // the first period cannot be known: about 12 of 32 tokens at ln 40
+  EXPECT_LT(loss, 1.45);  // the first period cannot be known: about 12 of 32 tokens at ln 40
 
-  const HeadsReport report = look_at_heads(model, random_text(4000, training.model.vocabulary),
-                                           {.null = {.draws = slow ? std::size_t{199} : kNullDraws}}, {pool});
+  const HeadsReport report =
+      look_at_heads(model, random_text(4000, training.model.vocabulary), {.null = {.draws = kNullDraws}}, {pool});
   for (const HeadReport& head : report.heads) {
     std::cout << head.layer << '.' << head.head;
     for (const std::string& name : head.names) std::cout << ' ' << name;
