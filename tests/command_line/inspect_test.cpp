@@ -266,8 +266,8 @@ class InspectSeriesTest : public InspectTest {
 };
 
 TEST_F(InspectSeriesTest, WithoutLayersThereIsNoMapToWrite) {
-  const Ran trained = shell(
-      "\"$D\" train series.csv --task classify --out flat --pooling mean --layers 0 --width 8 --steps 1");
+  const Ran trained =
+      shell("\"$D\" train series.csv --task classify --out flat --pooling mean --layers 0 --width 8 --steps 1");
   ASSERT_EQ(trained.code, 0) << trained.err;
   const auto before = snapshot();
   for (const char* option : {"--npz", "--csv", "--html"}) {

@@ -27,11 +27,6 @@ void redirect(const fs::path& path, int descriptor) {
   ::close(file);
 }
 
-std::string content_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 }  // namespace
 
 void ProgramTest::SetUp() { write("text.txt", some_text()); }

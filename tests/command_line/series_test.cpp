@@ -84,7 +84,7 @@ TEST_F(SeriesProgramTest, PredictsCsvWithAProbabilityForEachLabel) {
   const Ran said = shell("$D predict run waves.csv");
   ASSERT_EQ(said.code, 0) << said.err;
   EXPECT_THAT(said.out,
-              StartsWith("series,prediction,\"probability of falls, \"\"slowly\"\"\",probability of rises\n"));
+              StartsWith("series,prediction,\"probability of falls, \"\"slowly\"\"\",\"probability of rises\"\n"));
   EXPECT_EQ(std::count(said.out.begin(), said.out.end(), '\n'), 41);
   ASSERT_EQ(shell("$D predict run waves.csv --out said.csv").code, 0);
   EXPECT_EQ(read("said.csv"), said.out);

@@ -14,7 +14,7 @@
 namespace dikkat::inspect {
 namespace {
 
-bool slow() { return std::getenv("DIKKAT_RANDOM_CASES") != nullptr; }  // a sanitizer
+bool sanitized() { return std::getenv("DIKKAT_RANDOM_CASES") != nullptr; }
 
 // `count` windows of 32 inputs: 16 distinct random tokens, and the same again.
 data::Batch windows(std::size_t vocabulary, std::size_t first, std::size_t count) {
@@ -38,7 +38,7 @@ struct Halves {
 class InductionTest : public ::testing::Test {
  protected:
   InductionTest() {
-    if (slow()) training_.settings.steps = 1200;
+    if (sanitized()) training_.settings.steps = 1200;
     (void)dikkat::testing::train_on_repeated_tokens(model_, training_.settings, {pool_});
   }
 
@@ -94,7 +94,7 @@ TEST_F(InductionTest, TheHeadsSoCalledCarryWhatTheSecondHalfGains) {
     text.push_back(static_cast<text::Token>(random::below(stream, {i, 0, 0, 0}, training_.model.vocabulary)));
   }
   const HeadsReport report =
-      look_at_heads(model_, text, {.null = {.draws = slow() ? std::size_t{199} : kNullDraws}}, {pool_});
+      look_at_heads(model_, text, {.null = {.draws = sanitized() ? std::size_t{199} : kNullDraws}}, {pool_});
   std::vector<Part> induction;
   std::vector<Part> others;
   for (const HeadReport& head : report.heads) {

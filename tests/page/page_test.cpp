@@ -436,7 +436,7 @@ TEST_F(PageTest, HoveringAnswersWithinFiftyMilliseconds) {
   RecordProperty("median_ms", std::to_string(best));
   RecordProperty("worked_ms", std::to_string(worked));
   EXPECT_GT(worked, 0.05);
-  EXPECT_LT(worked, 25);
+  EXPECT_LT(worked, 50);
   // Time on the wall is the page's own only where it does not wait for a processor.
   std::array<double, 1> load{};
   const bool waits = getloadavg(load.data(), 1) != 1 || load[0] >= std::thread::hardware_concurrency();

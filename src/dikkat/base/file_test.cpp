@@ -59,6 +59,7 @@ namespace dikkat {
 namespace {
 
 namespace fs = std::filesystem;
+using dikkat::testing::content_of;
 using dikkat::testing::error_of;
 using dikkat::testing::TemporaryFolder;
 using ::testing::HasSubstr;
@@ -70,11 +71,6 @@ class FaultsUntilHere {
 };
 
 void put(const fs::path& path, std::string_view content) { std::ofstream(path, std::ios::binary) << content; }
-
-std::string content_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::size_t files_in(const fs::path& folder) {
   return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));

@@ -137,6 +137,8 @@ Json::Json(double value) : value_(value) {
   if (!std::isfinite(value)) throw Error(ErrorKind::internal, "a number that is not finite cannot stand in JSON");
 }
 
+Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
 Json Json::array() {
   Json json;
   json.value_ = std::vector<Json>{};

@@ -98,6 +98,9 @@ Json::Json(I value) {
   }
 }
 
+// JSON has no word for infinities and NaN: null stands for them.
+[[nodiscard]] Json finite_or_null(double value);
+
 enum class JsonLayout : std::uint8_t { line, indented };
 
 // Shortest decimals that read back as the same double (always with a point or exponent: 1.0, -0.0), control characters

@@ -15,14 +15,14 @@ using ::testing::ElementsAre;
 using testing::error_of;
 using ::testing::HasSubstr;
 
-enum class Colour : std::uint8_t { red, blue };
+enum class Light : std::uint8_t { red, blue };
 
 }  // namespace
 
 template <>
-struct EnumNames<Colour> {
-  static constexpr std::array<std::pair<Colour, std::string_view>, 2> names{
-      {{Colour::red, "red"}, {Colour::blue, "blue"}}};
+struct EnumNames<Light> {
+  static constexpr std::array<std::pair<Light, std::string_view>, 2> names{
+      {{Light::red, "red"}, {Light::blue, "blue"}}};
 };
 
 namespace {
@@ -32,7 +32,7 @@ struct Example {
   double rate = 0.1;
   bool tied = true;
   std::string name = "a";
-  Colour colour = Colour::red;
+  Light colour = Light::red;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -231,7 +231,7 @@ TEST(JsonAt, NamesThePathOfWhatIsWrong) {
 }
 
 TEST(JsonFields, SettingsComeBackEqual) {
-  const Example example{.layers = 7, .rate = 0.3, .tied = false, .name = "b", .colour = Colour::blue};
+  const Example example{.layers = 7, .rate = 0.3, .tied = false, .name = "b", .colour = Light::blue};
   const Json json = parsed(text_of(to_json(example)));
   EXPECT_EQ(text_of(json), R"({"layers":7,"rate":0.3,"tied":false,"name":"b","colour":"blue"})");
   EXPECT_EQ(from_json<Example>(JsonAt(json, "f")), example);
@@ -252,7 +252,7 @@ TEST(JsonFields, RefusesUnknownMissingAndWrong) {
 }
 
 TEST(JsonFields, DifferencesNameBothSides) {
-  const Example ours{.layers = 7, .colour = Colour::blue};
+  const Example ours{.layers = 7, .colour = Light::blue};
   const auto differing = differences(ours, Example{});
   ASSERT_EQ(differing.size(), 2U);
   EXPECT_THAT((std::vector{differing[0].name, differing[0].ours, differing[0].theirs}),

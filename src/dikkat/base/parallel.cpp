@@ -15,6 +15,7 @@ namespace dikkat {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kLeastScratchBytes = 65'536;
 // A worker looks this often for new work before it sleeps: some 20 us, longer than the gap between two kernels of a
 // step, far shorter than a scheduler's slice, so that a taken core is given up and not burned.
 constexpr int kSpins = 4000;
@@ -81,7 +82,8 @@ std::byte* Pool::scratch(unsigned worker, std::size_t bytes) {
     ::operator delete[](s.data, std::align_val_t{kAlignment});
     s.data = nullptr;
     s.bytes = 0;
-    const std::size_t grown = (bytes + bytes / 4 + 4095) / 4096 * 4096;
+    // At least so much that a cache which fills token by token does not make it grow again and again.
+    const std::size_t grown = std::max((bytes + bytes / 4 + 4095) / 4096 * 4096, kLeastScratchBytes);
     s.data = static_cast<std::byte*>(::operator new[](grown, std::align_val_t{kAlignment}));
     s.bytes = grown;
     std::size_t largest = largest_scratch_.load(std::memory_order_relaxed);

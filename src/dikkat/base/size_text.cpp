@@ -18,4 +18,10 @@ std::string size_text(std::uint64_t bytes) {
   return fmt::format("{:.{}f} {}", size, size < 9.95 ? 1 : 0, kUnits[unit]);
 }
 
+std::string counted(std::uint64_t count, std::string_view thing) {
+  std::string text = std::to_string(count) + ' ';
+  text += thing;
+  return count == 1 ? text : text + 's';
+}
+
 }  // namespace dikkat

@@ -12,5 +12,11 @@ TEST(SizeText, IsReadAtAGlance) {
   EXPECT_EQ(size_text(~std::uint64_t{0}), "16 EiB");
 }
 
+TEST(Counted, OneThingIsOne) {
+  EXPECT_EQ(counted(0, "head"), "0 heads");
+  EXPECT_EQ(counted(1, "head"), "1 head");
+  EXPECT_EQ(counted(2, "head"), "2 heads");
+}
+
 }  // namespace
 }  // namespace dikkat

@@ -5,6 +5,8 @@
 #include <stdlib.h>  // mkdtemp is POSIX
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -34,6 +36,22 @@ class TemporaryFolder {
  private:
   std::filesystem::path path_;
 };
+
+// Every byte of a file; empty where there is none.
+[[nodiscard]] inline std::string content_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Text as one line, so that a sentence is found wherever its lines break.
+[[nodiscard]] inline std::string flowing(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const char shown = c == '\n' ? ' ' : c;
+    if (shown != ' ' || out.empty() || out.back() != ' ') out += shown;
+  }
+  return out;
+}
 
 // The Error that `action` throws; a failure of the test, and an empty internal Error, when it throws none.
 template <class Action>

@@ -16,6 +16,7 @@
 #include "dikkat/inspect/ablation.h"
 #include "dikkat/inspect/ablation_prune.h"
 #include "dikkat/text/utf8.h"
+#include "dikkat/text/wrap.h"
 #include "dikkat/train/run_folder.h"
 
 namespace dikkat::cli {
@@ -123,7 +124,7 @@ std::string head_text(const inspect::Ablation& ablation, const WindowsText& text
   out += fmt::format("Loss with everything: {}. * p < 0.05, ** p < 0.01, corrected over {} {} here (Holm).\n\n",
                      loss_text(stats::mean(ablation.losses)), grouped(ablation.tests),
                      ablation.tests == 1 ? "test" : "tests");
-  return prose(out);
+  return text::prose(out);
 }
 
 struct Kept {
@@ -169,7 +170,7 @@ void show(const inspect::Ablation& ablation, const std::optional<Kept>& kept, co
   }
   output.write(head_text(ablation, text));
   output.write(ablation_text(ablation));
-  if (few) output.write("\n" + prose(*few));
+  if (few) output.write("\n" + text::prose(*few));
   if (kept) output.write(as_text(*kept));
 }
 

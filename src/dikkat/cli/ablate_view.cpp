@@ -8,6 +8,8 @@
 
 #include "dikkat/cli/interventions.h"
 #include "dikkat/cli/words.h"
+#include "dikkat/text/display_width.h"
+#include "dikkat/text/wrap.h"
 
 namespace dikkat::cli {
 namespace {
@@ -24,7 +26,7 @@ std::string stars(const Estimate& estimate) {
 }
 
 std::string padded(std::string text, std::size_t columns) {
-  const std::size_t has = characters(text);
+  const std::size_t has = text::label_columns(text);
   text.append(columns > has ? columns - has : 1, ' ');
   return text;
 }
@@ -42,7 +44,8 @@ std::string cell(const Effect& effect) {
 
 std::size_t name_columns(const Ablation& ablation) {
   std::size_t columns = 5;
-  for (const Effect& effect : ablation.effects) columns = std::max(columns, characters(names_of(ablation, effect)));
+  for (const Effect& effect : ablation.effects)
+    columns = std::max(columns, text::label_columns(names_of(ablation, effect)));
   return columns + 2;
 }
 
@@ -69,7 +72,7 @@ std::string pairs_text(const Ablation& ablation, std::size_t columns) {
   for (const Effect& effect : ablation.effects) {
     if (!is_pair(ablation, effect)) continue;
     if (out.empty()) {
-      out = "\n" + prose("Pairs: both away at once; interaction: what that costs beyond the two alone.\n\n") +
+      out = "\n" + text::prose("Pairs: both away at once; interaction: what that costs beyond the two alone.\n\n") +
             trimmed(padded("pair", columns) + padded("by", 10) + padded("both away", kColumn) + "interaction");
     }
     std::string line = padded(names_of(ablation, effect), columns) + padded(std::string(text_of(effect.by)), 10);
@@ -106,7 +109,7 @@ std::string notes_text(const Ablation& ablation) {
   std::string out;
   for (const auto& [names, by, note] : notes) {
     if (out.empty()) out = "\n";
-    out += prose(fmt::format("{} by {}: {}.\n", names, by, note));
+    out += text::prose(fmt::format("{} by {}: {}.\n", names, by, note));
   }
   return out;
 }

@@ -7,7 +7,7 @@
 #include <limits>
 #include <optional>
 
-#include "dikkat/cli/display_width.h"
+#include "dikkat/text/display_width.h"
 
 namespace dikkat::cli {
 namespace {
@@ -97,7 +97,7 @@ std::string beside(const std::string& left, const std::string& right, std::size_
 std::optional<std::size_t> decimals_for(const AttendedText& text, std::size_t columns) {
   constexpr std::size_t kWidestCell = 8;  // as heat_map.h has it
   std::size_t widest = 0;
-  for (const std::string& token : text.tokens) widest = std::max(widest, label_columns(token));
+  for (const std::string& token : text.tokens) widest = std::max(widest, text::label_columns(token));
   for (std::size_t decimals = kDecimals; decimals >= 2; --decimals) {
     const std::size_t cell = std::max(decimals + 3, std::min(widest + 1, kWidestCell));
     if (std::min(widest, columns / 3) + 1 + cell * text.tokens.size() <= columns) return decimals;
@@ -106,7 +106,7 @@ std::optional<std::size_t> decimals_for(const AttendedText& text, std::size_t co
 }
 
 std::string heading(const std::string& text, std::size_t columns) {
-  std::string shown = label(text, columns);
+  std::string shown = text::label(text, columns);
   constexpr std::string_view kBlank = "␣";  // what a label shows for one
   for (std::size_t at = shown.find(kBlank); at != std::string::npos; at = shown.find(kBlank, at)) {
     shown.replace(at, kBlank.size(), " ");
@@ -162,7 +162,7 @@ std::size_t visible_columns(std::string_view line) {
       plain += line[at];
     }
   }
-  return label_columns(plain);
+  return text::label_columns(plain);
 }
 
 std::string drawn(const AttendedText& text, const kernels::Mask& mask, const Look& look) {

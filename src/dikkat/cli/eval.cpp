@@ -66,16 +66,14 @@ train::Evaluation evaluated(train::Evaluator& evaluator, const data::Corpus& cor
   }
 }
 
-Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-
 Json as_json(const train::Evaluation& evaluation, const data::Corpus& corpus, data::Split split, std::uint64_t step) {
   const double loss = evaluation.loss_nats;
   return Json::object()
-      .set("loss_nats", finite(loss))
+      .set("loss_nats", finite_or_null(loss))
       .set("tokens", evaluation.targets)
       .set("split", name_of(split))
-      .set("bits_per_token", finite(loss / std::log(2.0)))
-      .set("perplexity", finite(std::exp(loss)))
+      .set("bits_per_token", finite_or_null(loss / std::log(2.0)))
+      .set("perplexity", finite_or_null(std::exp(loss)))
       .set("step", step)
       .set("skipped", corpus.skipped);
 }
@@ -114,7 +112,8 @@ Command eval_command() {
       .name = "eval",
       .summary = "measure how good a trained model is on a text or on series",
       .description =
-          "Of a text: measures the mean loss over windows of the context that do not overlap; the last, shorter one counts. "
+          "Of a text: measures the mean loss over windows of the context that do not overlap; the last, shorter one "
+          "counts. "
           "Without FILE, and for the training text itself, that is the validation part; for another text the whole.\n"
           "Of series with their labels: accuracy, macro F1 and confusion of classes beside what always saying the most "
           "frequent one would reach; of numbers the errors in their own unit.",

@@ -50,8 +50,6 @@ void choose_rows(const Arguments& arguments, const train::LoadedSeriesRun& run, 
               {.key = "--split", .hint = "measure on another file, or give --split all"});
 }
 
-Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-
 Json as_json(const train::ClassScores& scores, const data::SeriesCoding& coding) {
   Json labels = Json::array();
   Json confusion = Json::array();
@@ -64,7 +62,7 @@ Json as_json(const train::ClassScores& scores, const data::SeriesCoding& coding)
   return Json::object()
       .set("accuracy", scores.accuracy)
       .set("macro_f1", scores.macro_f1)
-      .set("loss_nats", finite(scores.loss_nats))
+      .set("loss_nats", finite_or_null(scores.loss_nats))
       .set("series", scores.series)
       .set("right", scores.right)
       .set("most_frequent",
@@ -75,11 +73,11 @@ Json as_json(const train::ClassScores& scores, const data::SeriesCoding& coding)
 
 Json as_json(const train::NumberScores& scores) {
   return Json::object()
-      .set("root_mean_square_error", finite(scores.root_mean_square_error))
-      .set("mean_absolute_error", finite(scores.mean_absolute_error))
-      .set("error_of_the_mean", finite(scores.error_of_the_mean))
-      .set("r2", finite(scores.r2))
-      .set("squared_error", finite(scores.loss))
+      .set("root_mean_square_error", finite_or_null(scores.root_mean_square_error))
+      .set("mean_absolute_error", finite_or_null(scores.mean_absolute_error))
+      .set("error_of_the_mean", finite_or_null(scores.error_of_the_mean))
+      .set("r2", finite_or_null(scores.r2))
+      .set("squared_error", finite_or_null(scores.loss))
       .set("series", scores.series);
 }
 

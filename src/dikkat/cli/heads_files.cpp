@@ -11,30 +11,29 @@ using inspect::HeadReport;
 using inspect::HeadScore;
 using inspect::ScoreReport;
 
-Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-
 Json bin_json(const inspect::DistanceBin& bin) {
   return Json::array().push(std::int64_t{bin.first}).push(std::int64_t{bin.last});
 }
 
 Json score_json(const HeadsLook& look, const ScoreReport& score) {
   Json json = Json::object();
-  json.set("value", finite(score.value));
-  json.set("interval", score.interval
-                           ? Json::array().push(finite(score.interval->low)).push(finite(score.interval->high))
-                           : Json());
+  json.set("value", finite_or_null(score.value));
+  json.set("interval",
+           score.interval
+               ? Json::array().push(finite_or_null(score.interval->low)).push(finite_or_null(score.interval->high))
+               : Json());
   if (score.score == HeadScore::distance) {
     const std::size_t first = look.report.columns.of(HeadScore::distance).first;
     json.set("bin", bin_json(look.report.columns.bins[score.column - first]));
   }
-  return json.set("uniform", finite(score.uniform))
-      .set("null_mean", finite(score.test.null_mean))
-      .set("null_deviation", finite(score.test.null_deviation))
-      .set("tested", finite(score.tested))
-      .set("z", finite(score.test.z))
+  return json.set("uniform", finite_or_null(score.uniform))
+      .set("null_mean", finite_or_null(score.test.null_mean))
+      .set("null_deviation", finite_or_null(score.test.null_deviation))
+      .set("tested", finite_or_null(score.tested))
+      .set("z", finite_or_null(score.test.z))
       .set("raw_p", score.test.raw_p)
       .set("adjusted_p", score.test.adjusted_p)
-      .set("size", finite(score.size))
+      .set("size", finite_or_null(score.size))
       .set("finding", text_of(score.finding));
 }
 
@@ -47,10 +46,10 @@ Json head_json(const HeadsLook& look, const HeadReport& head) {
   for (const inspect::BinReport& bin : head.profile) {
     profile.push(Json::object()
                      .set("bin", bin_json(bin.bin))
-                     .set("value", finite(bin.value))
-                     .set("uniform", finite(bin.uniform))
-                     .set("null_mean", finite(bin.null_mean))
-                     .set("null_deviation", finite(bin.null_deviation)));
+                     .set("value", finite_or_null(bin.value))
+                     .set("uniform", finite_or_null(bin.uniform))
+                     .set("null_mean", finite_or_null(bin.null_mean))
+                     .set("null_deviation", finite_or_null(bin.null_deviation)));
   }
   return Json::object()
       .set("layer", head.layer)
@@ -96,7 +95,7 @@ void add_bin(const HeadReport& head, const inspect::BinReport& bin, std::string&
 
 }  // namespace
 
-Json heads_json(const HeadsLook& look, const HeadChoice& choice) {
+Json heads_json(const HeadsLook& look, const HeadsShown& choice) {
   Json heads = Json::array();
   for (const HeadReport& head : look.report.heads) {
     if (choice.holds(head)) heads.push(head_json(look, head));
@@ -125,7 +124,7 @@ Json heads_json(const HeadsLook& look, const HeadChoice& choice) {
       .set("heads", std::move(heads));
 }
 
-std::string heads_csv(const HeadsLook& look, const HeadChoice& choice) {
+std::string heads_csv(const HeadsLook& look, const HeadsShown& choice) {
   std::string csv =
       "layer,head,names,score,first_distance,last_distance,value,low,high,uniform,null_mean,null_deviation,tested,z,"
       "raw_p,adjusted_p,finding\n";

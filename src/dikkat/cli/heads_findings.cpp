@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "dikkat/cli/heads_look.h"
-#include "dikkat/cli/wrap.h"
+#include "dikkat/text/wrap.h"
 
 namespace dikkat::cli {
 namespace {
@@ -71,20 +71,20 @@ std::vector<const ScoreReport*> found_by_size(const HeadReport& head) {
 std::string found_text(const HeadsLook& look, const HeadReport& head, std::size_t columns) {
   std::string out = "  " + place_text(head);
   if (!head.names.empty()) out += ": " + joined(head.names, " and ");
-  out = wrapped_to(out, columns, kHang);
+  out = text::wrapped_to(out, columns, kHang);
   std::vector<std::string> little;
   for (const ScoreReport* score : found_by_size(head)) {
     if (is_said(look, head, *score)) continue;
     const std::string words = words_of(look, *score);
     if (score->is_large()) {
-      out += wrapped_to("    " + words + ": " + figures_of(look, *score), columns, kHang);
+      out += text::wrapped_to("    " + words + ": " + figures_of(look, *score), columns, kHang);
     } else {
       little.push_back(fmt::format("{} ({} {}, {} {}, uniform {})", words, text_of(score->score),
                                    short_number(score->value), null_name(look), short_number(score->test.null_mean),
                                    short_number(score->uniform)));
     }
   }
-  if (!little.empty()) out += wrapped_to("    " + joined(little, ", "), columns, kHang);
+  if (!little.empty()) out += text::wrapped_to("    " + joined(little, ", "), columns, kHang);
   return out;
 }
 
@@ -100,11 +100,12 @@ std::string list_text(const HeadsLook& look, Finding finding, const std::string&
     }
   }
   if (items.empty()) return "";
-  std::string out = wrapped_to(title, columns, 0);
-  for (std::size_t i = 0; i < std::min(items.size(), kMostListed); ++i) out += wrapped_to(items[i], columns, kHang);
+  std::string out = text::wrapped_to(title, columns, 0);
+  for (std::size_t i = 0; i < std::min(items.size(), kMostListed); ++i)
+    out += text::wrapped_to(items[i], columns, kHang);
   if (items.size() > kMostListed) {
-    out += wrapped_to(fmt::format("  and {} more; --json and --csv hold them all", items.size() - kMostListed), columns,
-                      kHang);
+    out += text::wrapped_to(fmt::format("  and {} more; --json and --csv hold them all", items.size() - kMostListed),
+                            columns, kHang);
   }
   return out;
 }
@@ -139,7 +140,7 @@ std::string summary_of(const HeadsLook& look, const std::vector<const HeadReport
 std::string findings_text(const HeadsLook& look, std::size_t columns) {
   const std::vector<const HeadReport*> doing = doing_by_size(look);
   const std::string summary = summary_of(look, doing);
-  std::string out = summary.empty() ? "" : wrapped_to(summary, columns, 0);
+  std::string out = summary.empty() ? "" : text::wrapped_to(summary, columns, 0);
   for (const HeadReport* head : doing) out += found_text(look, *head, columns);
   out += list_text(
       look, Finding::alone, "Counts only for who asked for that one score (adjusted p <= 0.05):",

@@ -31,7 +31,7 @@ struct HeadsLook {
 };
 
 // A layer, a head of every layer, or one head; neither: all of them.
-struct HeadChoice {
+struct HeadsShown {
   std::optional<std::size_t> layer = {};
   std::optional<std::size_t> head = {};
 
@@ -43,14 +43,14 @@ struct HeadChoice {
 
 // The overview of all heads and what is to be said of them, the largest first; of chosen ones every number. Lines of at
 // most `columns`, but for names of files that are longer, and 60 for tables.
-[[nodiscard]] std::string heads_text(const HeadsLook& look, const HeadChoice& choice, std::size_t columns);
+[[nodiscard]] std::string heads_text(const HeadsLook& look, const HeadsShown& choice, std::size_t columns);
 // The part of it that says in words what was found.
 [[nodiscard]] std::string findings_text(const HeadsLook& look, std::size_t columns);
-[[nodiscard]] Json heads_json(const HeadsLook& look, const HeadChoice& choice);
+[[nodiscard]] Json heads_json(const HeadsLook& look, const HeadsShown& choice);
 // One line for each head and score, and for each bin of the profile:
 //   layer,head,names,score,first_distance,last_distance,value,low,high,uniform,null_mean,null_deviation,tested,z,raw_p,
 //   adjusted_p,finding
-[[nodiscard]] std::string heads_csv(const HeadsLook& look, const HeadChoice& choice);
+[[nodiscard]] std::string heads_csv(const HeadsLook& look, const HeadsShown& choice);
 
 // At most six characters, as many digits as fit and mean something; a p; "layer 1 head 0".
 [[nodiscard]] std::string short_number(double value);

@@ -24,7 +24,7 @@ struct HeadsWish {
   std::size_t draws = inspect::kNullDraws;
   std::uint64_t seed = 1;
   NullKind null = NullKind::untrained;
-  HeadChoice choice = {};
+  HeadsShown choice = {};
 };
 // Error{usage} for values no model of this shape can take, Error{limit} for more draws than 1 GiB holds,
 // Error{incompatible} for a model that sees one token.

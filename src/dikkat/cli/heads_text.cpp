@@ -7,8 +7,8 @@
 
 #include "dikkat/cli/heads_look.h"
 #include "dikkat/cli/words.h"
-#include "dikkat/cli/wrap.h"
 #include "dikkat/inspect/windows.h"
+#include "dikkat/text/wrap.h"
 
 namespace dikkat::cli {
 namespace {
@@ -114,9 +114,9 @@ void add_overview(const HeadsLook& look, std::size_t columns, std::string& out) 
     Overview(look, first, std::min(first + fit, single)).add(out);
     out += "\n";
   }
-  out += wrapped_to(fmt::format("* counts among all {} scores together, + counts for this score alone, ? chance",
-                                look.report.scores),
-                    columns, 0) +
+  out += text::wrapped_to(fmt::format("* counts among all {} scores together, + counts for this score alone, ? chance",
+                                      look.report.scores),
+                          columns, 0) +
          "\n";
 }
 
@@ -195,7 +195,7 @@ void add_score(const HeadsLook& look, const ScoreReport& score, std::size_t colu
     add_line(line + "  " + said, out);
   } else {
     add_line(line, out);
-    out += wrapped_to(std::string(kTail, ' ') + said, columns, 0);
+    out += text::wrapped_to(std::string(kTail, ' ') + said, columns, 0);
   }
 }
 
@@ -210,7 +210,8 @@ void add_bin(const inspect::BinReport& bin, std::size_t columns, std::string& ou
 }
 
 void add_details(const HeadsLook& look, const HeadReport& head, std::size_t columns, std::string& out) {
-  out += wrapped_to(place_text(head) + (head.names.empty() ? "" : ": " + joined(head.names, " and ")), columns, 2);
+  out +=
+      text::wrapped_to(place_text(head) + (head.names.empty() ? "" : ": " + joined(head.names, " and ")), columns, 2);
   out += fmt::format("  {:<14}{:>7}{:>8}{:>10}{:>8}{:>8}{:>8}{:>8}\n", "score", "value", "uniform", null_name(look),
                      "+-", "z", "raw p", "p");
   for (const ScoreReport& score : head.scores) add_score(look, score, columns, out);
@@ -253,8 +254,9 @@ std::string distance_text(const inspect::DistanceBin& bin) {
   return range + (back ? " back" : " ahead");
 }
 
-std::string heads_text(const HeadsLook& look, const HeadChoice& choice, std::size_t columns) {
-  std::string out = wrapped_to(subject_line(look), columns, 2) + wrapped_to(chance_line(look), columns, 2) + "\n";
+std::string heads_text(const HeadsLook& look, const HeadsShown& choice, std::size_t columns) {
+  std::string out =
+      text::wrapped_to(subject_line(look), columns, 2) + text::wrapped_to(chance_line(look), columns, 2) + "\n";
   if (choice.any()) {
     for (const HeadReport& head : look.report.heads) {
       if (choice.holds(head)) add_details(look, head, columns, out);
@@ -264,7 +266,7 @@ std::string heads_text(const HeadsLook& look, const HeadChoice& choice, std::siz
     const std::string findings = findings_text(look, columns);
     if (!findings.empty()) out += findings + "\n";
   }
-  for (const std::string& note : notes_on(look)) out += wrapped_to(note, columns, 0);
+  for (const std::string& note : notes_on(look)) out += text::wrapped_to(note, columns, 0);
   return out;
 }
 

@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "dikkat/cli/colour_ramp.h"
-#include "dikkat/cli/display_width.h"
+#include "dikkat/text/display_width.h"
 
 namespace dikkat::cli {
 namespace {
@@ -74,7 +74,7 @@ struct Layout {
 
 std::size_t widest(const std::vector<std::string>& labels) {
   std::size_t columns = 0;
-  for (const std::string& text : labels) columns = std::max(columns, label_columns(text));
+  for (const std::string& text : labels) columns = std::max(columns, text::label_columns(text));
   return columns;
 }
 
@@ -107,7 +107,7 @@ std::string head_line(const HeatMap& map, const Layout& layout) {
   for (std::size_t c = 0; c < layout.columns; ++c) {
     const std::size_t gap = layout.cell > 2 ? 1 : 0;
     if (numbers) line += std::string(gap, ' ');
-    line += padded_label(map.column_labels[c], layout.cell - gap, numbers ? Side::right : Side::left);
+    line += text::padded_label(map.column_labels[c], layout.cell - gap, numbers ? text::Side::right : text::Side::left);
     if (!numbers) line += std::string(gap, ' ');
   }
   line.erase(line.find_last_not_of(' ') + 1);
@@ -131,7 +131,7 @@ void put_cell(const HeatMap& map, const Look& look, std::size_t width, double va
 std::string row_line(const HeatMap& map, const Look& look, const Layout& layout, std::size_t row) {
   std::string line;
   if (layout.marker != 0) line += map.marked[row] ? "> " : "  ";
-  if (layout.label != 0) line += padded_label(map.row_labels[row], layout.label - 1, Side::right) + " ";
+  if (layout.label != 0) line += text::padded_label(map.row_labels[row], layout.label - 1, text::Side::right) + " ";
   Painter painter(line);
   for (std::size_t c = 0; c < layout.columns; ++c) {
     put_cell(map, look, layout.cell, map.values[row * map.columns + c], painter);

@@ -7,36 +7,13 @@
 #include "dikkat/cli/arguments.h"
 #include "dikkat/cli/commands.h"
 #include "dikkat/cli/console.h"
+#include "dikkat/text/wrap.h"
 
 namespace dikkat::cli {
 namespace {
 
 constexpr std::size_t kWidth = 100;
 constexpr std::size_t kIndent = 32;  // where the right column begins
-
-// Breaks a text at blanks, lines after the first begin at column `indent`. Texts of help are ASCII.
-std::string wrapped(std::string_view text, std::size_t indent, std::size_t column) {
-  std::string out;
-  while (!text.empty()) {
-    const std::size_t blank = std::min(text.find_first_of(" \n"), text.size());
-    const bool line_break = blank < text.size() && text[blank] == '\n';
-    if (column > indent && column + 1 + blank > kWidth) {
-      out += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      out += ' ';
-      ++column;
-    }
-    out += text.substr(0, blank);
-    column += blank;
-    text.remove_prefix(std::min(blank + 1, text.size()));
-    if (line_break) {
-      out += "\n" + std::string(indent, ' ');
-      column = indent;
-    }
-  }
-  return out;
-}
 
 std::string row(const std::string& left, const std::string& right) {
   std::string out = "  " + left;
@@ -45,7 +22,8 @@ std::string row(const std::string& left, const std::string& right) {
   } else {
     out.resize(kIndent, ' ');
   }
-  return out + wrapped(right, kIndent, kIndent) + "\n";
+  if (right.empty()) return out + "\n";
+  return out + text::wrapped_to(std::string(kIndent, ' ') + right, kWidth, 0).substr(kIndent);
 }
 
 std::string described(const Option& option) {
@@ -95,7 +73,7 @@ std::string usage_of(const Command& command) {
 }
 
 std::string help_of(const Command& command) {
-  std::string out = "Usage: " + usage_of(command) + "\n\n" + wrapped(command.description, 0, 0) + "\n";
+  std::string out = "Usage: " + usage_of(command) + "\n\n" + text::wrapped_to(command.description, kWidth, 0);
   if (!command.operands.empty()) out += "\n";
   for (const Operand& operand : command.operands) out += row(operand.name, operand.help);
   for (const OptionGroup& group : command.groups) {

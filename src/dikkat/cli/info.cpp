@@ -86,16 +86,16 @@ std::string as_text(const Run& run, const std::vector<std::uint64_t>& steps) {
   }
   out += fmt::format("Model:        {} parameters: {} layers, {} heads, width {}, context {}\n",
                      grouped(run.model.parameters().count()), model.layers, model.heads, model.width, model.context);
-  out += fmt::format("              norm {} ({}), activation {}, position {}, {} {}, dropout {}\n",
-                     text_of(model.norm), text_of(model.placement), text_of(model.activation), text_of(model.position),
+  out += fmt::format("              norm {} ({}), activation {}, position {}, {} {}, dropout {}\n", text_of(model.norm),
+                     text_of(model.placement), text_of(model.activation), text_of(model.position),
                      model.task == models::Task::next_token ? "output" : "pooling",
                      model.task == models::Task::next_token ? text_of(model.output) : text_of(model.pooling),
                      text_of(model.dropout));
   out += coding_line(run);
-  out += fmt::format("Training:     {} {} a step, {} at {}, seed {}\n", run.state.settings.batch,
-                     model.task == models::Task::next_token ? "windows" : "series",
-                     text_of(run.state.settings.optimizer), text_of(run.state.settings.learning_rate),
-                     run.state.settings.seed);
+  out +=
+      fmt::format("Training:     {} {} a step, {} at {}, seed {}\n", run.state.settings.batch,
+                  model.task == models::Task::next_token ? "windows" : "series", text_of(run.state.settings.optimizer),
+                  text_of(run.state.settings.learning_rate), run.state.settings.seed);
   return out + "Weights:      sha256 " + run.weights_sha256 + "\n";
 }
 

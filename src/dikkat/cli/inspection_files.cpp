@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "dikkat/cli/csv.h"
 #include "dikkat/text/utf8.h"
 
 namespace dikkat::cli {
@@ -97,15 +98,6 @@ void CsvFile::add(std::string_view text) {
 void CsvFile::finish() {
   file_.write(pending_);
   file_.finish();
-}
-
-std::string csv_field(std::string_view text) {
-  std::string field = "\"";
-  for (const char c : is_utf8(text) ? std::string(text) : text::escaped(text)) {
-    if (c == '"') field += c;
-    field += c;
-  }
-  return field + "\"";
 }
 
 void JsonMaps::begin_layer(std::size_t) { layer_.clear(); }

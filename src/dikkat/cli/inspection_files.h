@@ -56,9 +56,6 @@ class CsvFile final : public MapSink, public ActivationSink {
   std::string pending_;
   std::vector<std::string> tokens_;  // as fields
 };
-// A field in quotes.
-[[nodiscard]] std::string csv_field(std::string_view text);
-
 // The weights of one head after the other, each as a list of rows.
 class JsonMaps final : public MapSink {
  public:

@@ -1,12 +1,9 @@
 #include "dikkat/cli/inspection_json.h"
 
-#include <cmath>
 #include <utility>
 
 namespace dikkat::cli {
 namespace {
-
-Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 Json tokens_json(const std::vector<inspect::TokenLabel>& labels) {
   Json tokens = Json::array();
@@ -66,11 +63,11 @@ Json activations_json(ActivationView& view) {
     list.push(Json::object()
                   .set("path", facts.path)
                   .set("shape", std::move(shape))
-                  .set("mean", finite(facts.mean))
-                  .set("deviation", finite(facts.deviation))
-                  .set("root_mean_square", finite(facts.root_mean_square))
-                  .set("smallest", finite(facts.smallest))
-                  .set("largest", finite(facts.largest))
+                  .set("mean", finite_or_null(facts.mean))
+                  .set("deviation", finite_or_null(facts.deviation))
+                  .set("root_mean_square", finite_or_null(facts.root_mean_square))
+                  .set("smallest", finite_or_null(facts.smallest))
+                  .set("largest", finite_or_null(facts.largest))
                   .set("not_finite", facts.not_finite)
                   .set("values", std::move(view.values()[i])));
   }

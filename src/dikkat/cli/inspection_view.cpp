@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "dikkat/cli/display_width.h"
+#include "dikkat/text/display_width.h"
 
 namespace dikkat::cli {
 namespace {
@@ -33,7 +33,7 @@ std::string strip(std::span<const inspect::HeadSummary> summaries, std::size_t c
   std::string head;
   std::vector<std::string> lines(columns / 2);
   for (const inspect::HeadSummary& summary : summaries) {
-    head += padded_label(fmt::format("{}.{}", summary.layer, summary.head), columns, Side::left) + " ";
+    head += text::padded_label(fmt::format("{}.{}", summary.layer, summary.head), columns, text::Side::left) + " ";
     const auto picture = thumbnail(heat_map(summary.small), lines.size(), columns, look);
     for (std::size_t i = 0; i < lines.size(); ++i) lines[i] += picture[i] + " ";
   }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "dikkat/cli/csv.h"
 #include "dikkat/cli/inspection_files.h"
 
 namespace dikkat::cli {

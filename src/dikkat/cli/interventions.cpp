@@ -156,33 +156,6 @@ std::optional<std::string> few_windows(std::size_t windows, const WindowsText& t
                      naming, shell_word(text.whole), inspect::windows_held(text.corpus.tokens.size(), length));
 }
 
-std::string prose(std::string_view text) {
-  constexpr std::size_t kColumns = 80;
-  std::string out;
-  std::size_t column = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
-    const std::string_view word = text.substr(0, end);
-    const std::size_t wide = characters(word);
-    if (column > 0 && column + 1 + wide > kColumns) {
-      out += '\n';
-      column = 0;
-    } else if (column > 0) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += wide;
-    if (end < text.size() && text[end] == '\n') {
-      out += '\n';
-      column = 0;
-    }
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  if (column > 0) out += '\n';
-  return out;
-}
-
 bool nothing_measurable(double mean, double half) {
   constexpr double kShown = 0.00005;  // rounds to 0.0001
   return std::abs(mean) < kShown && half < kShown;
@@ -197,13 +170,6 @@ std::string mean_text(std::span<const double> numbers, Sign sign) {
   if (sign == Sign::always && nothing_measurable(mean, half)) return std::string(kNothingMeasurable);
   return std::isfinite(half) ? out + fmt::format(" ± {:.4f}", half) : out;
 }
-
-std::size_t characters(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
-Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 Json as_json(const stats::Interval& interval) {
   return Json::array().push(finite_or_null(interval.low)).push(finite_or_null(interval.high));

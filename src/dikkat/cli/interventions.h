@@ -56,9 +56,6 @@ struct WindowsText {
 [[nodiscard]] std::optional<std::string> few_windows(std::size_t windows, const WindowsText& text, std::size_t length,
                                                      std::string_view naming);
 
-// A text in lines of at most 80 characters, broken at blanks, the last one ended; its own line breaks stay.
-[[nodiscard]] std::string prose(std::string_view text);
-
 // The mean of numbers that are one a window and half its 95 % interval: "0.1234 ± 0.0210"; the mean alone where there
 // is none. With Sign::always: "+0.1234 ± 0.0210", and "nothing measurable" where both are zero to four places.
 enum class Sign : std::uint8_t { if_negative, always };
@@ -66,11 +63,8 @@ enum class Sign : std::uint8_t { if_negative, always };
 // Whether a mean and half its interval are both zero to the four places that are shown.
 [[nodiscard]] bool nothing_measurable(double mean, double half);
 inline constexpr std::string_view kNothingMeasurable = "nothing measurable";
-// Characters, of which "±" is one.
-[[nodiscard]] std::size_t characters(std::string_view text);
 
 // A number for JSON; null where it is not finite.
-[[nodiscard]] Json finite_or_null(double value);
 [[nodiscard]] Json as_json(const stats::Interval& interval);
 
 }  // namespace dikkat::cli

@@ -12,18 +12,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-TEST(ProseTest, BreaksAtBlanksWithinEightyCharacters) {
-  EXPECT_EQ(prose(""), "");
-  EXPECT_EQ(prose("one\n\ntwo"), "one\n\ntwo\n");
-  const std::string forty(40, 'a');
-  EXPECT_EQ(prose(forty + " " + std::string(39, 'b')), forty + " " + std::string(39, 'b') + "\n");
-  EXPECT_EQ(prose(forty + " " + std::string(40, 'b')), forty + "\n" + std::string(40, 'b') + "\n");
-  EXPECT_EQ(prose(std::string(90, 'a') + " b"), std::string(90, 'a') + "\nb\n");
-  std::string lira;  // 39 characters of three bytes each
-  for (int i = 0; i < 39; ++i) lira += "₺";
-  EXPECT_EQ(prose(forty + " " + lira), forty + " " + lira + "\n");
-}
-
 TEST(MeanTextTest, SaysWhereNothingIsLeftOfFourPlaces) {
   const std::array<double, 3> nothing = {1e-6, 2e-6, 3e-6};
   EXPECT_EQ(mean_text(nothing, Sign::always), "nothing measurable");

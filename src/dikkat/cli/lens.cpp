@@ -18,6 +18,7 @@
 #include "dikkat/inspect/token_labels.h"
 #include "dikkat/inspect/windows.h"
 #include "dikkat/text/utf8.h"
+#include "dikkat/text/wrap.h"
 
 namespace dikkat::cli {
 namespace {
@@ -39,7 +40,7 @@ std::vector<std::string> notices(const models::Config& config) {
 }
 
 void say(const std::vector<std::string>& lines, Output& output) {
-  for (const std::string& line : lines) output.write(prose(line));
+  for (const std::string& line : lines) output.write(text::prose(line));
   if (!lines.empty()) output.line("");
 }
 
@@ -65,7 +66,7 @@ int lens_of_text(const Arguments& arguments, const Execution& execution, const t
                             .set("notices", list_of(notices(run.model.config())))));
     return 0;
   }
-  output.write(prose(fmt::format(
+  output.write(text::prose(fmt::format(
       "What the model would say next if it stopped there: {}. An asterisk: it is the true next token.", text.where())));
   say(notices(run.model.config()), output);
   const auto points = arguments.has("all-points") ? LensPoints::all : LensPoints::blocks;
@@ -101,13 +102,13 @@ int lens_of_windows(const Arguments& arguments, const Execution& execution, cons
                             .set("warning", few ? Json(*few) : Json())));
     return 0;
   }
-  output.write(prose(
+  output.write(text::prose(
       fmt::format("Loss of the next token, in nats, if the model stopped there: mean of {} {} of {} tokens of {}; "
                   "95 % interval.",
                   grouped(starts.size()), starts.size() == 1 ? "window" : "windows", length, measured_text(text))));
   say(notices(run.model.config()), output);
   output.write(lens_losses_table(points, losses));
-  if (few) output.write("\n" + prose(*few));
+  if (few) output.write("\n" + text::prose(*few));
   return 0;
 }
 

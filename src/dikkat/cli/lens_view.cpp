@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dikkat/cli/display_width.h"
-#include "dikkat/cli/inspection_files.h"
+#include "dikkat/cli/csv.h"
 #include "dikkat/cli/interventions.h"
 #include "dikkat/stats/summary.h"
+#include "dikkat/text/display_width.h"
 
 namespace dikkat::cli {
 namespace {
@@ -19,7 +19,7 @@ constexpr std::size_t kPointColumns = 13;  // a token, blank, "100 %", asterisk,
 bool follows(const LensSubject& subject, std::size_t row) { return row + 1 < subject.tokens.size(); }
 
 std::string cell(const LensSubject& subject, const inspect::LensRow& row, std::size_t r) {
-  std::string out = padded_label(subject.tokenizer.bytes_of(row.top), kTokenColumns, Side::left);
+  std::string out = text::padded_label(subject.tokenizer.bytes_of(row.top), kTokenColumns, text::Side::left);
   out += fmt::format("{:>3.0f} %", 100 * row.top_probability);
   return out + (follows(subject, r) && row.top == subject.tokens[r + 1] ? "* " : "  ");
 }
@@ -75,7 +75,7 @@ std::string lens_table(const LensSubject& subject, LensPoints points, std::size_
   out.erase(out.find_last_not_of(' ') + 1);
   for (std::size_t r = 0; r < subject.tokens.size(); ++r) {
     std::string line = fmt::format("\n{:>6}  ", subject.first + r);
-    line += padded_label(subject.tokenizer.bytes_of(subject.tokens[r]), kTokenColumns + 2, Side::left);
+    line += text::padded_label(subject.tokenizer.bytes_of(subject.tokens[r]), kTokenColumns + 2, text::Side::left);
     for (const std::size_t p : list) line += cell(subject, subject.readings[p].rows[r], r);
     line.erase(line.find_last_not_of(' ') + 1);
     out += line;

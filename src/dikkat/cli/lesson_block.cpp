@@ -53,7 +53,7 @@ std::string explained(const lessons::BlockLesson& lesson, const Execution& execu
   return lessons::explained(lesson, &published);
 }
 
-int run_lesson(const Arguments& arguments, Output& output) {
+int run_block_lesson(const Arguments& arguments, Output& output) {
   const Execution execution(arguments);
   const auto residuals = arguments.has("no-residual") ? models::Residuals::off : models::Residuals::on;
   const lessons::BlockLesson lesson =
@@ -85,7 +85,7 @@ Lesson lesson_block() {
       .examples = {{"dikkat lesson block", "the chapter on the transformer block"},
                    {"dikkat lesson block --no-residual", "its exercise"},
                    {"dikkat lesson block --seed 6", "another start"}},
-      .run = run_lesson};
+      .run = run_block_lesson};
 }
 
 }  // namespace dikkat::cli

@@ -62,7 +62,7 @@ std::string explained(const lessons::HeadsLesson& lesson, const Execution& execu
   return lessons::explained(lesson, &published);
 }
 
-int run_lesson(const Arguments& arguments, Output& output) {
+int run_heads_lesson(const Arguments& arguments, Output& output) {
   const lessons::HeadsSettings settings = settings_from(arguments);
   export_series(arguments, settings.seed);
   const Execution execution(arguments);
@@ -105,7 +105,7 @@ Lesson lesson_heads() {
           .examples = {{"dikkat lesson heads", "the lesson on heads, explained"},
                        {"dikkat lesson heads --as-published", "the same as the document prints it"},
                        {"dikkat lesson heads --seed 7 --width 8", "other series, twice the width"}},
-          .run = run_lesson};
+          .run = run_heads_lesson};
 }
 
 }  // namespace dikkat::cli

@@ -51,7 +51,7 @@ void refuse_what_is_not_published(const Arguments& arguments) {
   }
 }
 
-int run_lesson(const Arguments& arguments, Output& output) {
+int run_self_attention_lesson(const Arguments& arguments, Output& output) {
   const bool published = arguments.has("as-published") && !arguments.json();
   if (published) refuse_what_is_not_published(arguments);
   const lessons::SelfAttentionOptions options = options_of(arguments);
@@ -96,7 +96,7 @@ Lesson lesson_self_attention() {
           .examples = {{"dikkat lesson self-attention", "attention from scratch, step by step"},
                        {"dikkat lesson self-attention --as-published", "what the document's program prints"},
                        {"dikkat lesson self-attention --mask causal --heads 4", "two things changed"}},
-          .run = run_lesson};
+          .run = run_self_attention_lesson};
 }
 
 }  // namespace dikkat::cli

@@ -15,6 +15,7 @@
 #include "dikkat/cli/words.h"
 #include "dikkat/inspect/windows.h"
 #include "dikkat/text/utf8.h"
+#include "dikkat/text/wrap.h"
 #include "dikkat/train/series_parts.h"
 
 namespace dikkat::cli {
@@ -53,13 +54,13 @@ Json common_json(bool blind, const inspect::OrderTest& test) {
 
 std::string as_text(const inspect::OrderTest& test, const WindowsText& source) {
   const std::size_t windows = test.distances.size();
-  std::string out = prose(fmt::format(
+  std::string out = text::prose(fmt::format(
       "All tokens but the last in another order, positions kept: how far what the model says after the last one moves, "
       "mean of {} {} of {} tokens of {}; 95 % interval.\n\n",
       grouped(windows), windows == 1 ? "window" : "windows", test.length, measured_text(source)));
-  out +=
-      prose(fmt::format("Distance of the two distributions: {}, at most {:.4f} (0: the same, 1: nothing in common)\n",
-                        mean_text(test.distances), largest_of(test)));
+  out += text::prose(
+      fmt::format("Distance of the two distributions: {}, at most {:.4f} (0: the same, 1: nothing in common)\n",
+                  mean_text(test.distances), largest_of(test)));
   out += fmt::format("Loss of the token that follows, in nats: {}\n", mean_text(test.loss_changes, Sign::always));
   return out + fmt::format("Another most probable token in {} of {}; not moved at all: {}\n\n",
                            grouped(test.other_answers), grouped(windows), grouped(test.unmoved));
@@ -92,7 +93,7 @@ int order_of_text(const Arguments& arguments, const inspect::OrderOptions& optio
     return 0;
   }
   output.write(as_text(test, text) + verdict(blind, test));
-  if (few) output.write("\n" + prose(*few));
+  if (few) output.write("\n" + text::prose(*few));
   return 0;
 }
 
@@ -154,7 +155,7 @@ ChosenSeries chosen_series(const Arguments& arguments, const train::LoadedSeries
 std::string as_text(const inspect::OrderTest& test, const std::string& source, bool numbers,
                     const std::optional<std::string>& stay) {
   const std::size_t count = test.distances.size();
-  std::string out = prose(fmt::format(
+  std::string out = text::prose(fmt::format(
       "The readings of each series in another order, positions kept{}: how far the model's {} moves, mean of {} series "
       "of {}; 95 % interval.\n\n",
       stay ? " (" + text::escaped(*stay) + " stay)" : "", numbers ? "number" : "probability", grouped(count),
@@ -197,7 +198,7 @@ int order_of_series(const Arguments& arguments, const inspect::OrderOptions& opt
     return 0;
   }
   output.write(as_text(test, series.source, numbers, arguments.text("stay")) + verdict(blind, test));
-  if (few) output.write("\n" + prose(*few + "."));
+  if (few) output.write("\n" + text::prose(*few + "."));
   return 0;
 }
 

@@ -6,11 +6,12 @@
 #include "dikkat/cli/arguments.h"
 #include "dikkat/cli/commands.h"
 #include "dikkat/cli/console.h"
-#include "dikkat/cli/display_width.h"
 #include "dikkat/cli/execution.h"
 #include "dikkat/cli/interventions.h"
 #include "dikkat/cli/open_run.h"
 #include "dikkat/inspect/patching.h"
+#include "dikkat/text/display_width.h"
+#include "dikkat/text/wrap.h"
 
 namespace dikkat::cli {
 namespace {
@@ -87,7 +88,7 @@ struct Study {
 
   [[nodiscard]] std::string bytes(text::Token token) const { return std::string(tokenizer.bytes_of(token)); }
   [[nodiscard]] std::string label_of(text::Token token) const {
-    return "'" + label(tokenizer.bytes_of(token), kTokenColumns) + "'";
+    return "'" + text::label(tokenizer.bytes_of(token), kTokenColumns) + "'";
   }
   // Rows in the order of the texts, parts within.
   [[nodiscard]] const inspect::PatchResult& result(std::size_t row, std::size_t part) const {
@@ -147,7 +148,7 @@ std::string row_text(const Study& study, std::size_t r) {
   if (!row) return fmt::format("{:<{}}", "everywhere", kRowColumns);
   std::string out = fmt::format("{:<10}", *row);
   for (const auto* text : {&study.texts.into, &study.texts.from}) {
-    out += padded_label(study.tokenizer.bytes_of((*text)[*row]), 9, Side::left) + " ";
+    out += text::padded_label(study.tokenizer.bytes_of((*text)[*row]), 9, text::Side::left) + " ";
   }
   return out;
 }
@@ -170,7 +171,7 @@ std::string table_text(const Study& study, std::size_t terminal) {
   std::size_t columns = 10;
   for (const inspect::Part& part : study.parts) columns = std::max(columns, part.name.size() + 2);
   const std::size_t fit = std::max<std::size_t>(1, terminal > kRowColumns ? (terminal - kRowColumns) / columns : 1);
-  std::string out = "\n" + prose(meaning_text(study));
+  std::string out = "\n" + text::prose(meaning_text(study));
   for (std::size_t first = 0; first < study.parts.size(); first += fit) {
     out += parts_table(study, first, std::min(fit, study.parts.size() - first), columns);
   }

@@ -7,6 +7,7 @@
 #include "dikkat/cli/arguments.h"
 #include "dikkat/cli/commands.h"
 #include "dikkat/cli/console.h"
+#include "dikkat/cli/csv.h"
 #include "dikkat/cli/execution.h"
 #include "dikkat/cli/series_run.h"
 #include "dikkat/cli/weight_files.h"
@@ -40,23 +41,12 @@ std::vector<Prediction> predictions(const train::LoadedSeriesRun& run, const Ser
   return all;
 }
 
-// A field of a CSV file (RFC 4180).
-std::string field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + "\"";
-}
-
 std::string as_csv(const std::vector<Prediction>& all, const SeriesFile& file, const data::SeriesCoding& coding) {
   std::string out = "series,prediction";
-  for (const std::string& label : coding.labels) out += "," + field("probability of " + label);
+  for (const std::string& label : coding.labels) out += "," + csv_field("probability of " + label);
   out += "\n";
   for (std::size_t s = 0; s < all.size(); ++s) {
-    out += field(file.table.names[s]) + "," + field(all[s].said);
+    out += csv_field(file.table.names[s]) + "," + (all[s].probabilities.empty() ? all[s].said : csv_field(all[s].said));
     for (const double p : all[s].probabilities) out += "," + text_of(p);
     out += "\n";
   }
@@ -116,7 +106,10 @@ Command predict_command() {
       .operands = {{.name = "RUN", .help = "folder of a training of series", .completes = Completes::folder},
                    {.name = "FILE", .help = "series: CSV, TSV or .ts"}},
       .groups = {{"What to write",
-                  {{.name = "out", .value = "OUT.csv", .help = "file to make (default: standard output)", .completes = Completes::file},
+                  {{.name = "out",
+                    .value = "OUT.csv",
+                    .help = "file to make (default: standard output)",
+                    .completes = Completes::file},
                    label_option(),
                    checkpoint_option()}}},
       .examples = {{"dikkat predict runs/days new-days.csv --label none --out said.csv", "what kind of days they are"},

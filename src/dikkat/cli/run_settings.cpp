@@ -171,7 +171,8 @@ void check_together(const train::RunSpec& spec) {
   train::check(spec.conduct);
   const train::Conduct& conduct = spec.conduct;
   if (conduct.sample_every != 0 && !writes(spec.model)) {
-    throw Error(ErrorKind::usage, "sample-every: a model of series, or of direction bidirectional, has no next token to write",
+    throw Error(ErrorKind::usage,
+                "sample-every: a model of series, or of direction bidirectional, has no next token to write",
                 {.key = "sample-every", .hint = "give --sample-every 0, or --direction causal"});
   }
   if (conduct.patience != 0 && conduct.eval_every == 0) {

@@ -36,9 +36,10 @@ train::LoadedSeriesRun open_series_run(const Arguments& arguments) {
 }
 
 Option label_option() {
-  return {.name = "label",
-          .value = "COLUMN",
-          .help = "series: column of the label in FILE, by name or number, or none (default: as in the run's own file)"};
+  return {
+      .name = "label",
+      .value = "COLUMN",
+      .help = "series: column of the label in FILE, by name or number, or none (default: as in the run's own file)"};
 }
 
 SeriesFile series_file(const Arguments& arguments, const train::LoadedSeriesRun& run, data::Labels labels) {

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "dikkat/base/json.h"
 #include "dikkat/cli/arguments.h"
@@ -67,12 +66,11 @@ bool never_began(const train::Outcome& outcome) {
 }
 
 Json as_json(const train::TrainRequest& request, const train::Outcome& outcome) {
-  const auto real = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
-  const auto given = [&](const std::optional<double>& value) { return value ? real(*value) : Json(); };
+  const auto given = [&](const std::optional<double>& value) { return value ? finite_or_null(*value) : Json(); };
   Json json = Json::object();
   json.set("run", request.run.string())
       .set("step", outcome.step)
-      .set("loss_nats", never_began(outcome) ? Json() : real(outcome.loss_nats))
+      .set("loss_nats", never_began(outcome) ? Json() : finite_or_null(outcome.loss_nats))
       .set("validation_loss_nats", given(outcome.validation_loss_nats))
       .set("best_validation_loss_nats", given(outcome.best_validation_loss_nats))
       .set("best_step", outcome.best_validation_loss_nats ? Json(outcome.best_step) : Json());

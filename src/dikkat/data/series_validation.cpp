@@ -8,14 +8,16 @@
 #include "dikkat/base/error.h"
 #include "dikkat/base/fields.h"
 #include "dikkat/data/series.h"
+#include "dikkat/random/shuffle.h"
 #include "dikkat/random/streams.h"
 
 namespace dikkat::data {
 namespace {
 
-void check_share(double share) {
+void check_validation_share(double share) {
   if (share >= 0 && share < 1) return;
-  throw Error(ErrorKind::usage, "the share of validation is " + text_of(share) + ", it must be from 0 to below 1",
+  throw Error(ErrorKind::usage,
+              "the share of validation is " + dikkat::text_of(share) + ", it must be from 0 to below 1",
               {.hint = "use 0.2, for example"});
 }
 
@@ -25,20 +27,17 @@ std::size_t how_many(std::size_t count, double share) {
   return std::clamp<std::size_t>(rounded, 1, count - 1);
 }
 
-// Appends some of `rows`: the beginning of a Fisher-Yates shuffle.
+// Appends some of `rows`.
 void choose(std::vector<std::size_t> rows, std::size_t wanted, random::Stream stream,
             std::vector<std::size_t>& chosen) {
-  for (std::size_t i = 0; i < wanted; ++i) {
-    const random::Counter counter{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i >> 32U), 0, 0};
-    std::swap(rows[i], rows[i + random::below(stream, counter, rows.size() - i)]);
-    chosen.push_back(rows[i]);
-  }
+  random::shuffle_first(std::span(rows), wanted, stream);
+  chosen.insert(chosen.end(), rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(wanted));
 }
 
 }  // namespace
 
 std::vector<std::size_t> validation_rows(std::span<const std::string> labels, double share, std::uint64_t seed) {
-  check_share(share);
+  check_validation_share(share);
   std::map<std::string_view, std::vector<std::size_t>> rows_of;
   for (std::size_t row = 0; row < labels.size(); ++row) rows_of[labels[row]].push_back(row);
   std::vector<std::size_t> chosen;
@@ -51,7 +50,7 @@ std::vector<std::size_t> validation_rows(std::span<const std::string> labels, do
 }
 
 std::vector<std::size_t> validation_rows(std::size_t count, double share, std::uint64_t seed) {
-  check_share(share);
+  check_validation_share(share);
   std::vector<std::size_t> rows(count);
   std::iota(rows.begin(), rows.end(), std::size_t{0});
   std::vector<std::size_t> chosen;

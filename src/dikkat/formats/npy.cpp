@@ -17,7 +17,7 @@ using std::string_view_literals::operator""sv;
 
 constexpr std::string_view kMagic = "\x93NUMPY"sv;
 constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kMostHeaderBytes = 65'535;
+constexpr std::size_t kMostNpyHeaderBytes = 65'535;
 constexpr std::size_t kMostDimensions = 64;  // as in NumPy 2
 constexpr std::size_t kMostCount = std::size_t{1} << 62U;
 
@@ -40,7 +40,8 @@ std::string prefix_of(std::string_view descr, bool column_by_column, const std::
   const std::size_t whole = (kBefore + literal.size() + 1 + kAlignment - 1) / kAlignment * kAlignment;
   literal.resize(whole - kBefore - 1, ' ');
   literal += '\n';
-  if (literal.size() > kMostHeaderBytes) throw Error(ErrorKind::internal, "an array of too many axes for a .npy file");
+  if (literal.size() > kMostNpyHeaderBytes)
+    throw Error(ErrorKind::internal, "an array of too many axes for a .npy file");
   std::string out(kMagic);
   out += "\x01\x00"sv;
   append_little_endian(out, static_cast<std::uint32_t>(literal.size()), 2);
@@ -263,7 +264,7 @@ NpyView read_npy(std::span<const std::byte> bytes, const std::string& file) {
   const std::size_t begin = kMagic.size() + 2 + width;
   if (text.size() < begin) refuse(file, text.size(), "the .npy file ends in its first bytes");
   const std::size_t length = little_endian(text.substr(begin - width, width));
-  if (length > kMostHeaderBytes || length > text.size() - begin) {
+  if (length > kMostNpyHeaderBytes || length > text.size() - begin) {
     refuse(file, begin - width, fmt::format("a header of {} bytes, beyond the file or the limit", length));
   }
   NpyView view{.header = HeaderText(text.substr(begin, length), begin, file).read(),

@@ -5,14 +5,13 @@
 
 #include <array>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "dikkat/base/testing.h"
 
 namespace dikkat::formats {
 namespace {
 
+using dikkat::testing::content_of;
 using dikkat::testing::error_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -21,11 +20,6 @@ using std::string_view_literals::operator""sv;
 
 std::filesystem::path golden(const std::string& name) {
   return std::filesystem::path(DIKKAT_SOURCE_DIR) / "tests/golden" / ("npy_" + name + ".npy");
-}
-
-std::string content_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 NpyView read(std::string_view text) { return read_npy(std::as_bytes(std::span(text)), "a.npy"); }
@@ -98,7 +92,7 @@ TEST(Npy, NamesWhatIsNeverRead) {
 }
 
 // A file of version 1.0 with this header and so many bytes of data.
-std::string file_of(std::string_view header, std::size_t data) {
+std::string npy_of(std::string_view header, std::size_t data) {
   std::string text = "\x93NUMPY\x01"s + '\0';
   text += static_cast<char>(header.size() & 0xFFU);
   text += static_cast<char>(header.size() >> 8U);
@@ -106,13 +100,13 @@ std::string file_of(std::string_view header, std::size_t data) {
 }
 
 TEST(Npy, TakesTheLiteralInAnyOrderAndSpacing) {
-  EXPECT_EQ(read(file_of("{\"shape\":(2,),'fortran_order' : True,'descr':'<f8'}", 16)).header.shape.front(), 2U);
-  EXPECT_EQ(read(file_of("{'descr': '<u1', 'fortran_order': False, 'shape': (3,), }", 3)).header.number, NpyNumber::u8);
+  EXPECT_EQ(read(npy_of("{\"shape\":(2,),'fortran_order' : True,'descr':'<f8'}", 16)).header.shape.front(), 2U);
+  EXPECT_EQ(read(npy_of("{'descr': '<u1', 'fortran_order': False, 'shape': (3,), }", 3)).header.number, NpyNumber::u8);
 }
 
 TEST(Npy, RefusesHostileHeaders) {
   const std::string good = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
-  ASSERT_EQ(read(file_of(good, 24)).header.count(), 6U);
+  ASSERT_EQ(read(npy_of(good, 24)).header.count(), 6U);
   const auto with = [](const std::string& shape) {
     return "{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + ", }";
   };
@@ -145,17 +139,17 @@ TEST(Npy, RefusesHostileHeaders) {
       {with("(" + std::string(300, '1') + ",)"), "whole number"},
   };
   for (const auto& [header, rule] : headers) {
-    const Error error = error_of([&] { (void)read(file_of(header, 24)); });
+    const Error error = error_of([&] { (void)read(npy_of(header, 24)); });
     EXPECT_EQ(error.kind(), ErrorKind::malformed) << header;
     EXPECT_THAT(error.what(), HasSubstr(rule)) << header;
     EXPECT_TRUE(error.place().offset.has_value()) << header;
   }
   std::string axes = "(";
   for (int i = 0; i < 65; ++i) axes += "1, ";
-  EXPECT_THAT(error_of([&] { (void)read(file_of(with(axes + ")"), 4)); }).what(), HasSubstr("more than 64 axes"));
+  EXPECT_THAT(error_of([&] { (void)read(npy_of(with(axes + ")"), 4)); }).what(), HasSubstr("more than 64 axes"));
   const std::string huge = "(2305843009213693952, 2305843009213693952)";
-  EXPECT_EQ(error_of([&] { (void)read(file_of(with(huge), 24)); }).kind(), ErrorKind::limit);
-  EXPECT_EQ(error_of([&] { (void)read(file_of(with("(4611686018427387904,)"), 0)); }).kind(), ErrorKind::malformed)
+  EXPECT_EQ(error_of([&] { (void)read(npy_of(with(huge), 24)); }).kind(), ErrorKind::limit);
+  EXPECT_EQ(error_of([&] { (void)read(npy_of(with("(4611686018427387904,)"), 0)); }).kind(), ErrorKind::malformed)
       << "times four bytes it does not fit";
 }
 

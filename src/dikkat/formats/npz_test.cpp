@@ -15,15 +15,11 @@
 namespace dikkat::formats {
 namespace {
 
+using dikkat::testing::content_of;
 using dikkat::testing::error_of;
 using dikkat::testing::TemporaryFolder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-std::string content_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 // Every entry, its CRC-32 compared.
 std::vector<std::pair<std::string, std::string>> entries_of(const std::filesystem::path& path) {

@@ -9,6 +9,7 @@
 
 #include "dikkat/base/error.h"
 #include "dikkat/base/json.h"
+#include "dikkat/base/size_text.h"
 
 namespace dikkat::formats {
 namespace {
@@ -86,10 +87,6 @@ class LineReader {
   const std::string& file_;
   std::size_t at_ = 0;
 };
-
-std::string counted(std::size_t count, const char* what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
 
 // The first thing by which a file of valid numbers does not fit the shapes.
 struct Misfit {

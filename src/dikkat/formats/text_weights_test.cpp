@@ -15,7 +15,7 @@ namespace {
 using dikkat::testing::error_of;
 using ::testing::HasSubstr;
 
-std::string written(const std::vector<NamedTensor>& tensors) {
+std::string text_of_weights(const std::vector<NamedTensor>& tensors) {
   std::string text;
   write_text_weights(tensors, [&](std::span<const std::byte> piece) {
     text.append(reinterpret_cast<const char*>(piece.data()), piece.size());
@@ -26,7 +26,7 @@ std::string written(const std::vector<NamedTensor>& tensors) {
 TEST(TextWeights, OneTensorALineShortestDecimals) {
   const std::vector<float> matrix{0.1F, -0.0F, 16777216.0F, 1e-45F};
   const std::vector<double> row{0.1, 1e300};
-  EXPECT_EQ(written({{"w", Tensor::of<float>({2, 2}, matrix)}, {"b", Tensor::of<double>({2}, row)}}),
+  EXPECT_EQ(text_of_weights({{"w", Tensor::of<float>({2, 2}, matrix)}, {"b", Tensor::of<double>({2}, row)}}),
             "0.1 -0 16777216 1e-45\n0.1 1e+300\n");
 }
 
@@ -37,8 +37,8 @@ TEST(TextWeights, EveryFiniteFloatComesBackToTheBit) {
     if (std::isfinite(value)) values.push_back(value);
   }
   const Shape shape{values.size()};
-  const auto back =
-      read_text_weights(written({{"w", Tensor::of<float>(shape, values)}}), std::vector{shape}, DType::f32, "f");
+  const auto back = read_text_weights(text_of_weights({{"w", Tensor::of<float>(shape, values)}}), std::vector{shape},
+                                      DType::f32, "f");
   EXPECT_EQ(std::memcmp(back[0].raw(), values.data(), values.size() * sizeof(float)), 0);
 }
 
@@ -55,7 +55,9 @@ TEST(TextWeights, ReadsMatricesAndRowsInOrder) {
 
 TEST(TextWeights, RefusesToWriteWhatItCannotReadBack) {
   const std::vector<float> values{1.0F, std::numeric_limits<float>::infinity()};
-  const Error error = error_of([&] { static_cast<void>(written({{"blocks.0.w", Tensor::of<float>({2}, values)}})); });
+  const Error error = error_of([&] {
+    static_cast<void>(text_of_weights({{"blocks.0.w", Tensor::of<float>({2}, values)}}));
+  });
   EXPECT_EQ(error.kind(), ErrorKind::numeric);
   EXPECT_THAT(error.message(), HasSubstr("'blocks.0.w'"));
 }

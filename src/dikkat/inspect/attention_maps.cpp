@@ -21,7 +21,7 @@ bool goes_in_parts(const MapRule& rule) {
   return rule.mask.window == 0 && rule.slopes.empty();
 }
 
-struct Part {
+struct Slice {
   std::size_t begin, end;  // queries
   std::size_t keys;
 };
@@ -32,7 +32,7 @@ struct PartShape {
   std::array<std::size_t, 2> key_first_row;
   kernels::AttentionShape shape;
 
-  PartShape(const MapRule& rule, const Part& part, HeadRange range) : key_first_row{0, part.keys} {
+  PartShape(const MapRule& rule, const Slice& part, HeadRange range) : key_first_row{0, part.keys} {
     rows.lay_out(std::array{part.end - part.begin}, std::max<std::size_t>(part.end - part.begin, 1));
     const std::size_t count = range.last - range.first;
     // A choice of heads whose groups are not whole is taken a head at a time.
@@ -48,7 +48,7 @@ struct PartShape {
 };
 
 template <class T>
-void compute(const kernels::Executor& executor, const MapRule& rule, const LayerHeads& heads, const Part& part,
+void compute(const kernels::Executor& executor, const MapRule& rule, const LayerHeads& heads, const Slice& part,
              HeadRange range, const Tensor& weights) {
   const PartShape parts(rule, part, range);
   const std::size_t group = range.first / (rule.heads / rule.kv_heads);
@@ -120,7 +120,7 @@ void visit_maps(const kernels::Executor& executor, const MapRule& rule, const La
   const Tensor memory = Tensor::empty({step, count, rows}, heads.q.dtype());
   for (std::size_t begin = 0; begin < rows; begin += step) {
     const std::size_t end = std::min(rows, begin + step);
-    const Part part{begin, end, rule.mask.direction == kernels::Direction::causal ? end : rows};
+    const Slice part{begin, end, rule.mask.direction == kernels::Direction::causal ? end : rows};
     const Tensor weights = memory.slice(0, 0, end - begin);
     with_number(heads.q.dtype(), [&]<class T>() { compute<T>(executor, rule, heads, part, range, weights); });
     use({heads.layer, begin, range.first, weights});

@@ -27,7 +27,7 @@ class NullFile : public ::testing::Test {
   [[nodiscard]] std::string content() const { return read_small_file(path_, 1 << 20); }
 
   const std::string kKey = std::string(32, 'a');
-  testing::TemporaryFolder folder_;
+  dikkat::testing::TemporaryFolder folder_;
   std::filesystem::path path_ = folder_ / "nulls" / "a";
   HeadNull null_{.draws = 3, .layers = 2, .heads = 2, .columns = 11, .values = {}};
 };
@@ -81,7 +81,7 @@ TEST_F(NullFile, IsReplacedWhole) {
 
 TEST_F(NullFile, SaysWhereItCannotBeWritten) {
   rewrite("a file");
-  const Error error = testing::error_of([&] { write_null(path_ / "below" / "a", kKey, null_); });
+  const Error error = dikkat::testing::error_of([&] { write_null(path_ / "below" / "a", kKey, null_); });
   EXPECT_EQ(error.kind(), ErrorKind::io);
 }
 

@@ -10,33 +10,33 @@
 namespace dikkat::inspect {
 namespace {
 
-using testing::error_of;
+using dikkat::testing::error_of;
 
 constexpr std::size_t at(HeadScore score) { return static_cast<std::size_t>(score); }
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
 // Windows of two tokens: the nine single scores and distances 0 and 1.
-const HeadColumns kColumns(2, {});
+const HeadColumns kNullColumns(2, {});
 
 // A null whose only moving score is `score` (of its first column), given draw by draw, head by head; all others are 0.
 HeadNull null_of(std::size_t layers, std::size_t heads, HeadScore score, const std::vector<std::vector<float>>& draws) {
   HeadNull null{.draws = draws.size(),
                 .layers = layers,
                 .heads = heads,
-                .columns = kColumns.count(),
-                .values = std::vector<float>(draws.size() * layers * heads * kColumns.count())};
+                .columns = kNullColumns.count(),
+                .values = std::vector<float>(draws.size() * layers * heads * kNullColumns.count())};
   for (std::size_t k = 0; k < draws.size(); ++k) {
     for (std::size_t i = 0; i < layers * heads; ++i) {
-      null.values[(k * layers * heads + i) * kColumns.count() + kColumns.of(score).first] = draws[k][i];
+      null.values[(k * layers * heads + i) * kNullColumns.count() + kNullColumns.of(score).first] = draws[k][i];
     }
   }
   return null;
 }
 
 std::vector<double> values_of(HeadScore score, const std::vector<double>& of_heads) {
-  std::vector<double> values(of_heads.size() * kColumns.count());
+  std::vector<double> values(of_heads.size() * kNullColumns.count());
   for (std::size_t i = 0; i < of_heads.size(); ++i)
-    values[i * kColumns.count() + kColumns.of(score).first] = of_heads[i];
+    values[i * kNullColumns.count() + kNullColumns.of(score).first] = of_heads[i];
   return values;
 }
 
@@ -45,7 +45,7 @@ std::vector<double> values_of(HeadScore score, const std::vector<double>& of_hea
 TEST(HeadTests, StandardiseByLayerAndCountMaximaByHand) {
   const HeadNull null = null_of(1, 2, HeadScore::self, {{1, 3}, {2, 2}, {3, 1}, {2, 2}});
   const std::vector<HeadTest> tests =
-      HeadTests(null, kColumns, NullGroup::layer).test(HeadScore::self, values_of(HeadScore::self, {3, 2.5}));
+      HeadTests(null, kNullColumns, NullGroup::layer).test(HeadScore::self, values_of(HeadScore::self, {3, 2.5}));
   ASSERT_EQ(tests.size(), 2U);
   EXPECT_EQ(tests[0].column, at(HeadScore::self));
   EXPECT_DOUBLE_EQ(tests[0].null_mean, 2);
@@ -60,7 +60,7 @@ TEST(HeadTests, StandardiseByLayerAndCountMaximaByHand) {
 // Layers of other spread: a value that stands out in the quiet layer counts, the same value in the loud one does not.
 TEST(HeadTests, TakeEachLayerByItsOwnSpread) {
   const HeadNull null = null_of(2, 1, HeadScore::self, {{-1, -10}, {1, 10}, {-1, -10}, {1, 10}});
-  const HeadTests tests(null, kColumns, NullGroup::layer);
+  const HeadTests tests(null, kNullColumns, NullGroup::layer);
   EXPECT_EQ(tests.test(HeadScore::self, values_of(HeadScore::self, {5, 0}))[0].adjusted_p, 1.0 / 5);
   EXPECT_EQ(tests.test(HeadScore::self, values_of(HeadScore::self, {0, 5}))[1].adjusted_p, 3.0 / 5);
 }
@@ -69,8 +69,8 @@ TEST(HeadTests, TakeEachLayerByItsOwnSpread) {
 TEST(HeadTests, TakeEachHeadByItsOwnWhereSlopesDiffer) {
   const HeadNull null = null_of(1, 2, HeadScore::self, {{-1, 99}, {1, 101}, {-1, 99}, {1, 101}});
   const std::vector<double> values = values_of(HeadScore::self, {5, 100});
-  EXPECT_EQ(HeadTests(null, kColumns, NullGroup::head).test(HeadScore::self, values)[0].adjusted_p, 1.0 / 5);
-  EXPECT_EQ(HeadTests(null, kColumns, NullGroup::layer).test(HeadScore::self, values)[0].adjusted_p, 1.0);
+  EXPECT_EQ(HeadTests(null, kNullColumns, NullGroup::head).test(HeadScore::self, values)[0].adjusted_p, 1.0 / 5);
+  EXPECT_EQ(HeadTests(null, kNullColumns, NullGroup::layer).test(HeadScore::self, values)[0].adjusted_p, 1.0);
   models::Config config;
   EXPECT_EQ(group_of(config), NullGroup::layer);
   config.position = models::PositionKind::alibi;
@@ -81,7 +81,7 @@ TEST(HeadTests, CountAsTheAlternativeSays) {
   const std::vector<std::vector<float>> draws{{-1}, {1}, {-1}, {1}};
   const auto p = [&](HeadScore score, double value) {
     const HeadNull null = null_of(1, 1, score, draws);
-    return HeadTests(null, kColumns, NullGroup::layer).test(score, values_of(score, {value}))[0].adjusted_p;
+    return HeadTests(null, kNullColumns, NullGroup::layer).test(score, values_of(score, {value}))[0].adjusted_p;
   };
   EXPECT_EQ(p(HeadScore::self, 9), 1.0 / 5);
   EXPECT_EQ(p(HeadScore::self, -9), 1.0);
@@ -94,22 +94,22 @@ TEST(HeadTests, CountAsTheAlternativeSays) {
 
 TEST(HeadTests, TakeTheBinOfTheProfileThatStandsOutMost) {
   HeadNull null = null_of(1, 1, HeadScore::distance, {{-1}, {1}, {-1}, {1}});
-  for (std::size_t k = 0; k < 4; ++k) null.values[(k + 1) * kColumns.count() - 1] = k < 2 ? -2.0F : 2.0F;
-  const HeadTests tests(null, kColumns, NullGroup::layer);
+  for (std::size_t k = 0; k < 4; ++k) null.values[(k + 1) * kNullColumns.count() - 1] = k < 2 ? -2.0F : 2.0F;
+  const HeadTests tests(null, kNullColumns, NullGroup::layer);
   std::vector<double> values = values_of(HeadScore::distance, {3});
   values.back() = 10;
   const HeadTest test = tests.test(HeadScore::distance, values)[0];
-  EXPECT_EQ(test.column, kColumns.count() - 1);
+  EXPECT_EQ(test.column, kNullColumns.count() - 1);
   EXPECT_DOUBLE_EQ(test.z, 10 / std::sqrt(16.0 / 3));
   EXPECT_EQ(test.adjusted_p, 1.0 / 5);
 }
 
 TEST(HeadTests, LeaveOutWhatHasNoValue) {
   HeadNull null = null_of(1, 1, HeadScore::self, {{-1}, {1}});
-  const HeadTests all(null, kColumns, NullGroup::layer);
+  const HeadTests all(null, kNullColumns, NullGroup::layer);
   EXPECT_EQ(all.scores(), kHeadScores);
-  for (std::size_t k = 0; k < 2; ++k) null.values[k * kColumns.count() + at(HeadScore::separation)] = kNone;
-  const HeadTests tests(null, kColumns, NullGroup::layer);
+  for (std::size_t k = 0; k < 2; ++k) null.values[k * kNullColumns.count() + at(HeadScore::separation)] = kNone;
+  const HeadTests tests(null, kNullColumns, NullGroup::layer);
   EXPECT_FALSE(tests.has(HeadScore::separation));
   EXPECT_TRUE(tests.has(HeadScore::distance));
   EXPECT_EQ(tests.scores(), kHeadScores - 1);
@@ -119,7 +119,7 @@ TEST(HeadTests, LeaveOutWhatHasNoValue) {
 
 TEST(HeadTests, OfANullThatNeverMoves) {
   const HeadNull null = null_of(1, 1, HeadScore::self, {{2}, {2}, {2}});
-  const HeadTests tests(null, kColumns, NullGroup::layer);
+  const HeadTests tests(null, kNullColumns, NullGroup::layer);
   EXPECT_EQ(tests.test(HeadScore::self, values_of(HeadScore::self, {2}))[0].adjusted_p, 1.0);
   EXPECT_EQ(tests.test(HeadScore::self, values_of(HeadScore::self, {3}))[0].adjusted_p, 1.0 / 4);
   EXPECT_EQ(tests.least_p(), 1.0 / 4);

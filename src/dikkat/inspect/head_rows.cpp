@@ -28,8 +28,6 @@ double sum_of(std::size_t n, F&& f) {
   return static_cast<double>(partial[0]);
 }
 
-constexpr std::size_t column(HeadScore score) { return static_cast<std::size_t>(score); }
-
 // A row of a head, the part of it that is visible.
 template <class T>
 struct Weights {

@@ -16,8 +16,6 @@ constexpr std::size_t kTokensAtATime = 256;
 constexpr std::size_t kRowsInBlock = 32;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-constexpr std::size_t column(HeadScore score) { return static_cast<std::size_t>(score); }
-
 void append_bins(std::vector<DistanceBin>& bins, std::ptrdiff_t longest, std::ptrdiff_t sign) {
   for (std::ptrdiff_t first = 1, last = 1; first <= longest; first = last + 1, last = std::min(2 * last, longest)) {
     if (first > last) return;

@@ -56,6 +56,7 @@ enum class HeadScore : std::uint8_t {
   distance
 };
 inline constexpr std::size_t kHeadScores = 10;
+constexpr std::size_t column(HeadScore score) { return static_cast<std::size_t>(score); }
 // What speaks of a head that does something: more than chance, less, or either.
 enum class Alternative : std::uint8_t { greater, less, two_sided };
 // entropy: less (a head that chooses); centre and spread: two-sided; all the others: greater.

@@ -7,22 +7,13 @@
 #include "dikkat/base/error.h"
 #include "dikkat/base/hash.h"
 #include "dikkat/inspect/windows.h"
+#include "dikkat/random/shuffle.h"
 #include "dikkat/random/streams.h"
 
 namespace dikkat::inspect {
 namespace {
 
 constexpr std::size_t kShortestPeriod = 3;
-
-// The first `count` of a random order of `values`: the swaps of Fisher and Yates, each draw by its own number.
-template <class T>
-void shuffle_first(std::vector<T>& values, std::size_t count, random::Stream stream) {
-  for (std::size_t i = 0; i < count && i + 1 < values.size(); ++i) {
-    const random::Counter counter{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i >> 32U), 0, 0};
-    const auto other = i + static_cast<std::size_t>(random::below(stream, counter, values.size() - i));
-    std::swap(values[i], values[other]);
-  }
-}
 
 void append(std::vector<text::Token>& to, std::span<const text::Token> from) {
   to.insert(to.end(), from.begin(), from.end());
@@ -62,7 +53,7 @@ RepeatedWindow repeat_random(std::size_t length, std::size_t vocabulary, std::ui
   const auto period = shortest + static_cast<std::size_t>(random::below(stream, {0, 0, 1, 0}, choices));
   std::vector<text::Token> block(vocabulary);
   std::iota(block.begin(), block.end(), text::Token{0});
-  shuffle_first(block, period, stream);
+  random::shuffle_first(std::span(block), period, stream);
   RepeatedWindow repeated{.tokens = std::vector<text::Token>(length), .period = period};
   for (std::size_t i = 0; i < length; ++i) repeated.tokens[i] = block[i % period];
   return repeated;
@@ -84,7 +75,8 @@ HeadWindows head_windows(std::span<const text::Token> tokens, const HeadWindowsO
 
 HeadWindows shuffled(const HeadWindows& windows, std::uint64_t seed, std::uint64_t draw) {
   HeadWindows other{.length = windows.length, .text = windows.text, .repeated = {}, .periods = {}};
-  shuffle_first(other.text, other.text.size(), random::substream(random::stream(seed, "shuffled tokens"), draw));
+  random::shuffle_first(std::span(other.text), other.text.size(),
+                        random::substream(random::stream(seed, "shuffled tokens"), draw));
   return other;
 }
 

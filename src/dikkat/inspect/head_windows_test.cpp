@@ -61,7 +61,8 @@ TEST(HeadWindows, AreStretchesOfTheTextAndAsManyRepeatedOnes) {
 
 TEST(HeadWindows, AreFewerInAShortTextAndRefusedInNone) {
   EXPECT_EQ(head_windows(counting(41), {.length = 10, .count = 50, .vocabulary = 65}).count(), 4U);
-  const Error error = testing::error_of([] { (void)head_windows(counting(10), {.length = 10, .vocabulary = 65}); });
+  const Error error =
+      dikkat::testing::error_of([] { (void)head_windows(counting(10), {.length = 10, .vocabulary = 65}); });
   EXPECT_EQ(error.kind(), ErrorKind::malformed);
 }
 

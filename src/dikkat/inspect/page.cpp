@@ -87,8 +87,6 @@ Json json_of(const PageToken& token) {
 }
 
 // JSON has no word for what is no number.
-Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-
 Json json_of(const PageHeadFacts& facts) {
   Json json = Json::object();
   json.set("self", finite_or_null(facts.self));

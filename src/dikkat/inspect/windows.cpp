@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "dikkat/base/error.h"
+#include "dikkat/random/shuffle.h"
 
 namespace dikkat::inspect {
 namespace {
@@ -53,10 +54,9 @@ std::vector<std::size_t> windows_over(std::span<const text::Token> tokens, std::
 std::vector<std::size_t> drawn_order(random::Stream stream, std::uint32_t place, std::size_t count) {
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  for (std::size_t i = count; i > 1; --i) {
-    const random::Counter counter{place, static_cast<std::uint32_t>(i), 0, 0};
-    std::swap(order[i - 1], order[random::below(stream, counter, i)]);
-  }
+  random::shuffle(std::span(order), stream, [place](std::size_t i) {
+    return random::Counter{place, static_cast<std::uint32_t>(i + 1), 0, 0};
+  });
   return order;
 }
 

@@ -97,7 +97,7 @@ TYPED_TEST(ActivationOf, SwigluMultipliesUpByTheGate) {
 }
 
 // Central differences in double: the step's cube against rounding gives some 1e-9 here.
-constexpr double kStep = 1e-5, kTolerance = 1e-8;
+constexpr double kGradientStep = 1e-5, kGradientTolerance = 1e-8;
 
 TEST(ActivationGradient, EqualsFiniteDifferences) {
   Pool pool(1);
@@ -105,12 +105,12 @@ TEST(ActivationGradient, EqualsFiniteDifferences) {
   std::mt19937_64 draw(2);
   for (const auto activation : kActivations) {
     for (const double x : random_values<double>(draw, 50, 5)) {
-      const double around[] = {x + kStep, x - kStep};
+      const double around[] = {x + kGradientStep, x - kGradientStep};
       double y[2], dx = 0;
       const double dy = 1.5;
       activation_forward(executor, activation, around, y, 1, 2);
       activation_backward(executor, activation, &x, &dy, &dx, 1, 1, Store::assign);
-      EXPECT_NEAR(dx, dy * (y[0] - y[1]) / (2 * kStep), kTolerance);
+      EXPECT_NEAR(dx, dy * (y[0] - y[1]) / (2 * kGradientStep), kGradientTolerance);
     }
   }
 }
@@ -132,12 +132,12 @@ TEST(ActivationGradient, OfSwigluEqualsFiniteDifferences) {
   };
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double kept = x[i];
-    x[i] = kept + kStep;
+    x[i] = kept + kGradientStep;
     const double above = loss();
-    x[i] = kept - kStep;
+    x[i] = kept - kGradientStep;
     const double below = loss();
     x[i] = kept;
-    EXPECT_NEAR(dx[i], (above - below) / (2 * kStep), kTolerance);
+    EXPECT_NEAR(dx[i], (above - below) / (2 * kGradientStep), kGradientTolerance);
   }
 }
 

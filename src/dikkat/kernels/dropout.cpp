@@ -33,8 +33,10 @@ void dropout(const Executor& executor, const DropoutDraw& draw, const T* x, T* y
   const std::size_t rows_per_part = std::max<std::size_t>(1, kElementsPerPart / std::max<std::size_t>(1, width));
   witness(
       executor, "dropout", {memory(y, rows * width)},
-      [&] { DIKKAT_BODY(executor, dropout_plain<T>)
-            (draw, x, y, width, store, 0, rows); },
+      [&] {
+        DIKKAT_BODY(executor, dropout_plain<T>)
+        (draw, x, y, width, store, 0, rows);
+      },
       [&] {
         executor.pool.run((rows + rows_per_part - 1) / rows_per_part, [&](std::size_t part, unsigned) {
           const std::size_t first = part * rows_per_part;

@@ -19,8 +19,11 @@ constexpr std::size_t kColumnsPerPart = 64;
 template <class T>
 void add(const Executor& executor, const T* a, const T* b, T* out, std::size_t n) {
   witness(
-      executor, "add", {memory(out, n)}, [&] { DIKKAT_BODY(executor, add_plain<T>)
-                                               (a, b, out, n); },
+      executor, "add", {memory(out, n)},
+      [&] {
+        DIKKAT_BODY(executor, add_plain<T>)
+        (a, b, out, n);
+      },
       [&] {
         executor.pool.run((n + kElementsPerPart - 1) / kElementsPerPart, [&](std::size_t part, unsigned) {
           const std::size_t i = part * kElementsPerPart;
@@ -32,10 +35,15 @@ void add(const Executor& executor, const T* a, const T* b, T* out, std::size_t n
 template <class T>
 void scale(const Executor& executor, T* x, std::size_t n, double factor) {
   witness(
-      executor, "scale", {memory(x, n)}, [&] { DIKKAT_BODY(executor, scale_plain<T>)
-                                               (x, n, factor); },
-      [&] { DIKKAT_BODY(executor, scale_fast<T>)
-            (x, n, factor); });
+      executor, "scale", {memory(x, n)},
+      [&] {
+        DIKKAT_BODY(executor, scale_plain<T>)
+        (x, n, factor);
+      },
+      [&] {
+        DIKKAT_BODY(executor, scale_fast<T>)
+        (x, n, factor);
+      });
 }
 
 template <class T>
@@ -43,8 +51,10 @@ void column_sums(const Executor& executor, const T* dy, std::span<const std::siz
                  std::size_t columns) {
   witness(
       executor, "column_sums", {memory(d_bias, columns)},
-      [&] { DIKKAT_BODY(executor, column_sums_plain<T>)
-            (dy, chunks, d_bias, columns, 0, columns); },
+      [&] {
+        DIKKAT_BODY(executor, column_sums_plain<T>)
+        (dy, chunks, d_bias, columns, 0, columns);
+      },
       [&] {
         executor.pool.run((columns + kColumnsPerPart - 1) / kColumnsPerPart, [&](std::size_t part, unsigned) {
           const std::size_t first = part * kColumnsPerPart;

@@ -65,8 +65,10 @@ void embedding_forward(const Executor& executor, const T* table, std::size_t voc
   const std::size_t rows_per_part = std::max<std::size_t>(1, kElementsPerPart / std::max<std::size_t>(1, width));
   witness(
       executor, "embedding_forward", {memory(y, rows * width)},
-      [&] { DIKKAT_BODY(executor, embedding_forward_plain<T>)
-            (table, ids, y, width, store); },
+      [&] {
+        DIKKAT_BODY(executor, embedding_forward_plain<T>)
+        (table, ids, y, width, store);
+      },
       [&] {
         executor.pool.run((rows + rows_per_part - 1) / rows_per_part, [&](std::size_t part, unsigned) {
           const std::size_t first = part * rows_per_part;
@@ -84,8 +86,10 @@ void embedding_backward(const Executor& executor, const T* dy, std::span<const s
   check_chunks(chunks, ids.size());
   witness(
       executor, "embedding_backward", {memory(d_table, vocabulary * width)},
-      [&] { DIKKAT_BODY(executor, embedding_backward_plain<T>)
-            (dy, ids, chunks, d_table, width); },
+      [&] {
+        DIKKAT_BODY(executor, embedding_backward_plain<T>)
+        (dy, ids, chunks, d_table, width);
+      },
       [&] {
         const std::size_t rows = ids.size();
         std::byte* scratch = executor.pool.scratch(0, rows * sizeof(RowLink) + vocabulary * sizeof(std::uint32_t));

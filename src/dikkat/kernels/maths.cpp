@@ -11,10 +11,15 @@ namespace {
 template <Function F, class T>
 void evaluate_one(const Executor& executor, const T* x, T* y, std::size_t n) {
   witness(
-      executor, "evaluate", {memory(y, n)}, [&] { DIKKAT_BODY(executor, evaluate_plain<F, T>)
-                                                  (x, y, n); },
-      [&] { DIKKAT_BODY(executor, evaluate_fast<F, T>)
-            (x, y, n); });
+      executor, "evaluate", {memory(y, n)},
+      [&] {
+        DIKKAT_BODY(executor, evaluate_plain<F, T>)
+        (x, y, n);
+      },
+      [&] {
+        DIKKAT_BODY(executor, evaluate_fast<F, T>)
+        (x, y, n);
+      });
 }
 
 }  // namespace

@@ -47,8 +47,10 @@ void norm_forward(const Executor& executor, const NormShape& shape, const NormFo
   const std::size_t size = rows * shape.columns;
   witness(
       executor, "norm_forward", {memory(tensors.y, size), memory(tensors.mean, rows), memory(tensors.rstd, rows)},
-      [&] { DIKKAT_BODY(executor, norm_forward_plain<T>)
-            (shape, tensors, 0, rows); },
+      [&] {
+        DIKKAT_BODY(executor, norm_forward_plain<T>)
+        (shape, tensors, 0, rows);
+      },
       [&] {
         each_row_part(executor.pool, rows, shape.columns, kElementsPerPart, [&](std::size_t first, std::size_t n) {
           if constexpr (lanes_of<T> == 1) {

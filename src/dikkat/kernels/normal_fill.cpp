@@ -18,8 +18,10 @@ template <class T>
 void normal_fill(const Executor& executor, random::Stream stream, double deviation, T* out, std::size_t n) {
   witness(
       executor, "normal_fill", {memory(out, n)},
-      [&] { DIKKAT_BODY(executor, normal_fill_plain<T>)
-            (stream, deviation, out, 0, n); },
+      [&] {
+        DIKKAT_BODY(executor, normal_fill_plain<T>)
+        (stream, deviation, out, 0, n);
+      },
       [&] {
         each_row_part(executor.pool, n, 1, kElementsPerPart, [&](std::size_t first, std::size_t count) {
           DIKKAT_BODY(executor, normal_fill_fast<T>)(stream, deviation, out + first, first, count);

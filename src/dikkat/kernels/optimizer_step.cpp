@@ -29,8 +29,10 @@ void sgd_step(const Executor& executor, const SgdSettings& settings, T* w, const
               std::size_t n) {
   witness(
       executor, "sgd_step", {memory(w, n), memory(velocity, n)},
-      [&] { DIKKAT_BODY(executor, sgd_step_plain<T>)
-            (settings, w, gradient, velocity, n); },
+      [&] {
+        DIKKAT_BODY(executor, sgd_step_plain<T>)
+        (settings, w, gradient, velocity, n);
+      },
       [&] {
         split(executor.pool, n, [&](std::size_t i, std::size_t count) {
           DIKKAT_BODY(executor, sgd_step_fast<T>)(settings, w + i, gradient + i, velocity + i, count);
@@ -44,8 +46,10 @@ void adam_step(const Executor& executor, const AdamSettings& settings, T* w, con
   if (settings.step == 0) throw Error(ErrorKind::internal, "adam_step: steps count from 1; got 0");
   witness(
       executor, "adam_step", {memory(w, n), memory(m, n), memory(v, n)},
-      [&] { DIKKAT_BODY(executor, adam_step_plain<T>)
-            (settings, w, gradient, m, v, n); },
+      [&] {
+        DIKKAT_BODY(executor, adam_step_plain<T>)
+        (settings, w, gradient, m, v, n);
+      },
       [&] {
         split(executor.pool, n, [&](std::size_t i, std::size_t count) {
           DIKKAT_BODY(executor, adam_step_fast<T>)(settings, w + i, gradient + i, m + i, v + i, count);

@@ -58,8 +58,10 @@ void rotary(const Executor& executor, const RotaryTable<T>& table, std::span<con
   const std::size_t rows_per_part = std::max<std::size_t>(1, kElementsPerPart / std::max<std::size_t>(1, row));
   witness(
       executor, "rotary", {memory(x, rows == 0 ? 0 : (rows - 1) * stride + row)},
-      [&] { DIKKAT_BODY(executor, rotary_plain<T>)
-            (table, positions, rotation, x, stride, heads, width); },
+      [&] {
+        DIKKAT_BODY(executor, rotary_plain<T>)
+        (table, positions, rotation, x, stride, heads, width);
+      },
       [&] {
         executor.pool.run((rows + rows_per_part - 1) / rows_per_part, [&](std::size_t part, unsigned) {
           const std::size_t first = part * rows_per_part;

@@ -19,8 +19,10 @@ template <class T>
 void softmax_forward(const Executor& executor, const T* x, T* y, std::size_t rows, std::size_t columns) {
   witness(
       executor, "softmax_forward", {memory(y, rows * columns)},
-      [&] { DIKKAT_BODY(executor, softmax_forward_plain<T>)
-            (x, y, rows, columns); },
+      [&] {
+        DIKKAT_BODY(executor, softmax_forward_plain<T>)
+        (x, y, rows, columns);
+      },
       [&] {
         each_row_part(executor.pool, rows, columns, kElementsPerPart, [&](std::size_t first, std::size_t count) {
           const std::size_t at = first * columns;
@@ -38,8 +40,10 @@ void softmax_backward(const Executor& executor, const T* y, const T* dy, T* dx, 
                       Store store) {
   witness(
       executor, "softmax_backward", {memory(dx, rows * columns)},
-      [&] { DIKKAT_BODY(executor, softmax_backward_plain<T>)
-            (y, dy, dx, rows, columns, store); },
+      [&] {
+        DIKKAT_BODY(executor, softmax_backward_plain<T>)
+        (y, dy, dx, rows, columns, store);
+      },
       [&] {
         each_row_part(executor.pool, rows, columns, kElementsPerPart, [&](std::size_t first, std::size_t count) {
           const std::size_t at = first * columns;

@@ -8,6 +8,7 @@
 #include "dikkat/autograd/tape.h"
 #include "dikkat/kernels/elementwise.h"
 #include "dikkat/kernels/norm.h"
+#include "dikkat/lessons/block_batch.h"
 #include "dikkat/lessons/published_generator.h"
 #include "dikkat/models/book_layout.h"
 #include "dikkat/train/language_objective.h"
@@ -50,14 +51,6 @@ models::Config config_of(models::Residuals residuals) {
   config.residuals = residuals;
   return config;
 }
-
-// The same batch at every step.
-class OneBatch final : public train::BatchSource {
- public:
-  void fill(std::uint64_t /*t*/, std::size_t /*first*/, std::size_t /*count*/, data::Batch& batch) override {
-    if (batch.inputs.empty()) batch = block_lesson_batch();
-  }
-};
 
 std::array<NormRow, 3> norm_rows(const kernels::Executor& executor) {
   constexpr std::array<std::array<double, 4>, 3> kRows = {{{2, 4, 6, 8}, {100, 101, 99, 100}, {-3, 0, 0, 3}}};
@@ -112,7 +105,7 @@ std::string rounded(double value, int decimals) {
 }
 
 // A row as the book prints lists of numbers: shortest decimals, at least one.
-std::string listed(const std::array<double, 4>& row, int decimals) {
+std::string book_list(const std::array<double, 4>& row, int decimals) {
   std::string text = "[";
   for (std::size_t i = 0; i < row.size(); ++i) {
     std::string number = rounded(row[i], decimals);
@@ -129,7 +122,7 @@ std::vector<double> train(const kernels::Executor& executor, const models::Langu
                           double& final_loss) {
   const train::Settings& settings = train::preset_named("kucuk").settings;
   optim::Optimizer optimizer(model.parameters(), train::optimizer_settings(settings));
-  OneBatch batch;
+  LessonBatch batch;
   train::LanguageObjective objective(model, batch);
   train::Stepper stepper(objective, optimizer, settings, executor);
   const train::StopRequest never;
@@ -203,7 +196,7 @@ BlockLesson block_lesson(const kernels::Executor& executor, models::Residuals re
 std::string as_published(const BlockLesson& lesson) {
   std::string text = "A) Katman normalleştirme öncesi ve sonrası:\n";
   for (const NormRow& row : lesson.norm_rows) {
-    text += fmt::format("   {}  →  {}   (ortalama {}, sapma {})\n", listed(row.before, 1), listed(row.after, 2),
+    text += fmt::format("   {}  →  {}   (ortalama {}, sapma {})\n", book_list(row.before, 1), book_list(row.after, 2),
                         rounded(row.mean, 2), rounded(row.deviation, 2));
   }
   const ParameterTable& p = lesson.parameters;
@@ -288,7 +281,7 @@ std::string parts_explained(const BlockLesson& lesson) {
       share > 50 ? ", more than half" : "");
   text += residuals_explained(lesson);
   text += fmt::format("   Norm takes the scale away and keeps differences:\n   {} becomes {}.\n",
-                      listed(lesson.norm_rows[1].before, 1), listed(lesson.norm_rows[1].after, 2));
+                      book_list(lesson.norm_rows[1].before, 1), book_list(lesson.norm_rows[1].after, 2));
   text += fmt::format(
       "   Parts are tested before a long training:\n   {}\n",
       lesson.predicted == 32
@@ -314,8 +307,8 @@ std::string what_changed(const BlockLesson& now, const BlockLesson& published) {
 std::string explained(const BlockLesson& lesson, const BlockLesson* published) {
   std::string text = "A) Layer norm takes away a row's mean and size and keeps its differences\n";
   for (const NormRow& row : lesson.norm_rows) {
-    text += fmt::format("   {:28}  ->  {:28}  mean {}, deviation {}\n", listed(row.before, 1), listed(row.after, 2),
-                        rounded(row.mean, 2), rounded(row.deviation, 2));
+    text += fmt::format("   {:28}  ->  {:28}  mean {}, deviation {}\n", book_list(row.before, 1),
+                        book_list(row.after, 2), rounded(row.mean, 2), rounded(row.deviation, 2));
   }
   const ParameterTable& p = lesson.parameters;
   text += fmt::format("\nB) Where the {} parameters are (the model counts {})\n", p.total(), p.counted);

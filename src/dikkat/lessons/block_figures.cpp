@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "dikkat/lessons/block.h"
+#include "dikkat/lessons/block_batch.h"
 #include "dikkat/models/book_layout.h"
 #include "dikkat/nn/tap.h"
 #include "dikkat/train/language_objective.h"
@@ -13,13 +14,6 @@ namespace dikkat::lessons {
 namespace {
 
 constexpr std::size_t kChangedPlace = 10;  // of the first window
-
-class OneBatch final : public train::BatchSource {
- public:
-  void fill(std::uint64_t /*t*/, std::size_t /*first*/, std::size_t /*count*/, data::Batch& batch) override {
-    if (batch.inputs.empty()) batch = block_lesson_batch();
-  }
-};
 
 // Silences what attention adds to the stream.
 class WithoutAttention final : public nn::Tap {
@@ -86,7 +80,7 @@ double first_gradient(const kernels::Executor& executor, models::Residuals resid
   const models::LanguageModel model = block_lesson_model(residuals, seed);
   const train::Settings& settings = train::preset_named("kucuk").settings;
   optim::Optimizer optimizer(model.parameters(), train::optimizer_settings(settings));
-  OneBatch batch;
+  LessonBatch batch;
   train::LanguageObjective objective(model, batch);
   train::Stepper stepper(objective, optimizer, settings, executor);
   const train::StopRequest never;

@@ -9,6 +9,7 @@
 
 #include "dikkat/base/file.h"
 #include "dikkat/base/json.h"
+#include "dikkat/base/testing.h"
 #include "dikkat/models/book_layout.h"
 #include "dikkat/train/language_objective.h"
 #include "dikkat/train/stepper.h"
@@ -16,6 +17,7 @@
 namespace dikkat::lessons {
 namespace {
 
+using dikkat::testing::flowing;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -26,17 +28,8 @@ const Json& oracle() {
   }();
   return json;
 }
-// Text as one line, so that a sentence is found wherever its lines break.
-std::string flowing(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    const char shown = c == '\n' ? ' ' : c;
-    if (shown != ' ' || out.empty() || out.back() != ' ') out += shown;
-  }
-  return out;
-}
 
-JsonAt at(std::string_view key) { return JsonAt(oracle(), "oracle")[key]; }
+JsonAt oracle_at(std::string_view key) { return JsonAt(oracle(), "oracle")[key]; }
 
 std::vector<double> reals(const JsonAt& list) {
   std::vector<double> values;
@@ -58,7 +51,7 @@ class BlockLessonTest : public ::testing::Test {
 TEST_F(BlockLessonTest, StartsWhereTheOracleStarts) {
   const models::LanguageModel model = block_lesson_model(models::Residuals::on);
   const auto tensors = models::book_layout(model);
-  const auto expected = at("tensors").items();
+  const auto expected = oracle_at("tensors").items();
   ASSERT_EQ(tensors.size(), 54U);
   ASSERT_EQ(expected.size(), 54U);
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -72,8 +65,8 @@ TEST_F(BlockLessonTest, StartsWhereTheOracleStarts) {
 TEST_F(BlockLessonTest, LogitsAreTheOracles) {
   const models::LanguageModel model = block_lesson_model(models::Residuals::on);
   const Tensor seen = logits(model, block_lesson_batch());
-  const auto first = reals(at("logits_row0"));
-  const auto last = reals(at("logits_row31"));
+  const auto first = reals(oracle_at("logits_row0"));
+  const auto last = reals(oracle_at("logits_row31"));
   for (std::size_t v = 0; v < 30; ++v) {
     EXPECT_NEAR(seen.data<double>()[v], first[v], 1e-9);
     EXPECT_NEAR(seen.data<double>()[31 * 30 + v], last[v], 1e-9);
@@ -92,7 +85,7 @@ TEST_F(BlockLessonTest, FirstGradientsAreTheOracles) {
   const train::StopRequest never;
   (void)stepper.measure(1, never);
   const auto gradients = models::book_gradients(model);
-  const auto expected = at("grad_step1").items();
+  const auto expected = oracle_at("grad_step1").items();
   ASSERT_EQ(gradients.size(), expected.size());
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     const Tensor flat = gradients[i].value.clone();
@@ -115,7 +108,7 @@ TEST_F(BlockLessonTest, FirstGradientsAreTheOracles) {
     EXPECT_NEAR(squares, expected[i]["sumsq"].real(), tolerance * largest * size) << gradients[i].name;
   }
   // Finite differences as the oracle took them: step 1e-6, so some eight digits.
-  for (const JsonAt& check : at("finite_difference_check").items()) {
+  for (const JsonAt& check : oracle_at("finite_difference_check").items()) {
     const auto found = std::find_if(gradients.begin(), gradients.end(),
                                     [&](const models::BookTensor& t) { return t.name == check["name"].string(); });
     ASSERT_NE(found, gradients.end());
@@ -128,17 +121,17 @@ TEST_F(BlockLessonTest, FirstGradientsAreTheOracles) {
 
 TEST_F(BlockLessonTest, HundredAndFiftyLossesAreTheOracles) {
   const BlockLesson lesson = block_lesson(executor_, models::Residuals::on);
-  const auto expected = reals(at("loss"));
+  const auto expected = reals(oracle_at("loss"));
   ASSERT_EQ(lesson.losses.size(), 150U);
   for (std::size_t i = 0; i < 150; ++i) EXPECT_NEAR(lesson.losses[i], expected[i], 1e-9) << "step " << i + 1;
-  EXPECT_NEAR(lesson.final_loss, at("loss_after_150").real(), 1e-9);
+  EXPECT_NEAR(lesson.final_loss, oracle_at("loss_after_150").real(), 1e-9);
   EXPECT_EQ(lesson.predicted, 32U);
 }
 
 // Without residuals a start changed by 1e-15 moves the late losses by 2e-6.
 TEST_F(BlockLessonTest, WithoutResidualsTheOraclesLossesToo) {
   const BlockLesson lesson = block_lesson(executor_, models::Residuals::off);
-  const auto expected = reals(at("no_residual_loss"));
+  const auto expected = reals(oracle_at("no_residual_loss"));
   for (std::size_t i = 0; i < 150; ++i) {
     EXPECT_NEAR(lesson.losses[i], expected[i], i < 60 ? 1e-9 : 1e-4) << "step " << i + 1;
   }
@@ -175,7 +168,7 @@ TEST_F(BlockLessonTest, ALaterCharacterChangesNoEarlierRow) {
     if (!equal) changed.push_back(r);
   }
   std::vector<std::uint64_t> expected;
-  for (const JsonAt& row : at("causality_rows_changed").items()) expected.push_back(row.count());
+  for (const JsonAt& row : oracle_at("causality_rows_changed").items()) expected.push_back(row.count());
   EXPECT_EQ(changed, expected);
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "dikkat/base/size_text.h"
+
 namespace dikkat::lessons {
 namespace {
 
@@ -65,10 +67,7 @@ std::size_t baseline_count(const HeadsLesson& lesson) {
   return std::max(rise, lesson.held_out().size() - rise);
 }
 
-std::string plural(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-std::string heads_word(std::size_t heads) { return plural(heads, "head"); }
+std::string heads_word(std::size_t heads) { return counted(heads, "head"); }
 
 std::string means_claim(const HeadsLesson& lesson) {
   std::array<std::size_t, 3> right{};

@@ -17,8 +17,6 @@ using Runs = std::array<HeadsRun, 2>;
 // How many held-out series the more frequent label is right for.
 [[nodiscard]] std::size_t baseline_count(const HeadsLesson& lesson);
 
-// "1 epoch", "2 epochs".
-[[nodiscard]] std::string plural(std::size_t count, std::string_view what);
 [[nodiscard]] std::string heads_word(std::size_t heads);
 
 // Whether the means rise with the number of heads, and how far.

@@ -4,28 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dikkat/base/size_text.h"
 #include "dikkat/lessons/heads_claims.h"
+#include "dikkat/text/wrap.h"
 
 namespace dikkat::lessons {
 namespace {
 
-std::string paragraph(std::string_view text) {
-  constexpr std::size_t kWidth = 80;
-  std::string out;
-  std::size_t column = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    if (column != 0 && column + 1 + end > kWidth) {
-      out += '\n';
-      column = 0;
-    }
-    out += column == 0 ? "   " : " ";
-    out += text.substr(0, end);
-    column += end + (column == 0 ? 3 : 1);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return out + "\n";
-}
+std::string paragraph(std::string_view text) { return text::prose("   " + std::string(text)); }
 
 std::string the_question(const HeadsLesson& lesson) {
   std::string text = "1) The question\n";
@@ -92,7 +78,7 @@ std::string heads_part(const HeadsLesson& lesson) {
       "An inner width of {} is divided over 1, 2 and 4 heads: {} parameters each time. Every head has its own key map, "
       "value map and query; {} of descent with momentum over all {} series. Two runs each, from different "
       "starts. Accuracy on the {} held-out series:",
-      lesson.settings.width, lesson.parameters(), plural(lesson.settings.epochs, "epoch"), lesson.training().size(),
+      lesson.settings.width, lesson.parameters(), counted(lesson.settings.epochs, "epoch"), lesson.training().size(),
       lesson.held_out().size()));
   text +=
       fmt::format("   {:<8} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "", "head width", "run 1", "run 2", "mean", "apart");
@@ -210,7 +196,7 @@ bool tells(const HeadsRun& with, const HeadsRun& without) { return with.correct 
 std::string untold(const HeadsLesson& lesson) {
   const std::size_t epochs = lesson.settings.epochs;
   return epochs < HeadsSettings{}.epochs ? fmt::format("{} of training {} too little to tell what position is worth",
-                                                       plural(epochs, "epoch"), epochs == 1 ? "is" : "are")
+                                                       counted(epochs, "epoch"), epochs == 1 ? "is" : "are")
                                          : "these runs do not tell what position is worth";
 }
 

@@ -8,7 +8,7 @@
 namespace dikkat::lessons {
 namespace {
 
-std::string listed(std::span<const double> values) {
+std::string python_list(std::span<const double> values) {
   std::string text = "[";
   for (const double value : values) text += (text.size() == 1 ? "" : ", ") + python_float(value);
   return text + "]";
@@ -24,7 +24,7 @@ std::string data_lines(const HeadsLesson& lesson) {
   text += fmt::format("artis etiketi orani egitim {:.4f}, ayrilmis {:.4f}\n", share_rising(lesson.training()),
                       share_rising(lesson.held_out()));
   text += fmt::format("taban cizgisi (en sik sinif) {:.4f}\n", baseline(lesson.held_out()));
-  return text + fmt::format("ornek dizi {}\n", listed(lesson.series.front().readings));
+  return text + fmt::format("ornek dizi {}\n", python_list(lesson.series.front().readings));
 }
 
 std::string heads_table(const HeadsLesson& lesson) {

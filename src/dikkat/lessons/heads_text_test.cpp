@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dikkat/base/testing.h"
 #include "dikkat/lessons/heads.h"
 #include "dikkat/lessons/heads_testing.h"
 
 namespace dikkat::lessons {
 namespace {
 
+using dikkat::testing::flowing;
 using testing::document_lesson;
 using testing::golden_text;
 using ::testing::HasSubstr;
@@ -36,16 +38,6 @@ TEST(HeadsPublished, EqualsTheEditedProgramsOutputByteForByte) {
         .seed = one["seed"].count(), .epochs = one["epochs"].count(), .width = one["width"].count()};
     EXPECT_EQ(as_published(lesson_of(settings)), one["printed"].string());
   }
-}
-
-// Text as one line, so that a sentence is found wherever its lines break.
-std::string flowing(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    const char shown = c == '\n' ? ' ' : c;
-    if (shown != ' ' || out.empty() || out.back() != ' ') out += shown;
-  }
-  return out;
 }
 
 const std::string& document_text() {

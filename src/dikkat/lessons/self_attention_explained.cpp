@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "dikkat/base/size_text.h"
 #include "dikkat/lessons/self_attention_layout.h"
 
 namespace dikkat::lessons {

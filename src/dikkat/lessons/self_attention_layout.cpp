@@ -26,10 +26,6 @@ std::size_t characters(std::string_view text) {
   return count;
 }
 
-std::string counted(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 std::string padded(std::string text, std::size_t width) {
   const std::size_t length = characters(text);
   if (length < width) text.append(width - length, ' ');

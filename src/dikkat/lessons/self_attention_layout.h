@@ -14,8 +14,6 @@ using Words = std::vector<std::string>;
 
 // As Python counts them; an invalid byte is one.
 [[nodiscard]] std::size_t characters(std::string_view text);
-// "1 word", "2 words".
-[[nodiscard]] std::string counted(std::size_t count, std::string_view what);
 [[nodiscard]] std::string padded(std::string text, std::size_t width);
 // What a word is called: escaped, and cut to 11 characters.
 [[nodiscard]] std::string label(const std::string& word);

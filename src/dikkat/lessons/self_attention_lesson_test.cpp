@@ -18,12 +18,12 @@ namespace {
 using ::testing::HasSubstr;
 
 // NumPy's order of additions and its exponential differ from ours in the last bits.
-constexpr double kTolerance = 1e-12;
+constexpr double kLessonTolerance = 1e-12;
 
-std::string golden_text(const std::string& name) {
+std::string lesson_golden_text(const std::string& name) {
   return read_small_file(DIKKAT_SOURCE_DIR "/tests/golden/" + name, 1U << 20U);
 }
-Json golden(const std::string& name) { return parse_json(golden_text(name), name); }
+Json golden(const std::string& name) { return parse_json(lesson_golden_text(name), name); }
 
 // Equal in structure, words and counts, numbers within the tolerance. `compared` counts the numbers.
 void expect_equal(const JsonAt& ours, const JsonAt& theirs, std::size_t& compared) {
@@ -40,7 +40,7 @@ void expect_equal(const JsonAt& ours, const JsonAt& theirs, std::size_t& compare
   } else if (theirs.value().kind() == Json::Kind::boolean) {
     EXPECT_EQ(ours.boolean(), theirs.boolean());
   } else if (theirs.value().kind() == Json::Kind::real) {
-    EXPECT_NEAR(ours.real(), theirs.real(), kTolerance);
+    EXPECT_NEAR(ours.real(), theirs.real(), kLessonTolerance);
     ++compared;
   } else {
     EXPECT_EQ(ours.count(), theirs.count());
@@ -69,7 +69,7 @@ const SelfAttentionLesson& published_lesson() {
 }
 
 TEST(SelfAttentionLesson, PrintsWhatTheDocumentsProgramPrints) {
-  EXPECT_EQ(as_published(published_lesson()), golden_text("self_attention_published.out"));
+  EXPECT_EQ(as_published(published_lesson()), lesson_golden_text("self_attention_published.out"));
 }
 
 // 0, 7, 2026 and one of 40 digits, through NumPy.
@@ -364,7 +364,7 @@ TEST(SelfAttentionLesson, OtherLengthsAndWidthsHoldTheLaws) {
 
 TEST(SelfAttentionLesson, WhatCannotBeShownIsRefusedByItsOption) {
   const auto key_of = [](const SelfAttentionOptions& options) {
-    const Error error = testing::error_of([&] { check(options); });
+    const Error error = dikkat::testing::error_of([&] { check(options); });
     EXPECT_EQ(error.kind(), ErrorKind::usage);
     return error.place().key;
   };
@@ -393,7 +393,7 @@ TEST(SelfAttentionLesson, HostileWordsCannotSteerATerminal) {
   const std::string text = as_published(lesson_with(options));
   EXPECT_EQ(text.find('\x1B'), std::string::npos);
   EXPECT_THAT(text, HasSubstr("a\\nb"));
-  const std::string published = golden_text("self_attention_published.out");
+  const std::string published = lesson_golden_text("self_attention_published.out");
   EXPECT_EQ(std::ranges::count(text, '\n'), std::ranges::count(published, '\n'));
 }
 

@@ -114,9 +114,9 @@ TEST_F(SelfAttentionTest, MaskedWeightsAreExactlyZeroAndTheFirstOutputIsTheFirst
 
 TEST_F(SelfAttentionTest, UnequalWidthsOfQueriesAndKeysAreRefused) {
   const Projections wrong{random(8, 4), random(8, 3), random(8, 4)};
-  EXPECT_EQ(testing::error_of([&] { (void)self_attention(executor_, random(2, 8), wrong); }).kind(),
+  EXPECT_EQ(dikkat::testing::error_of([&] { (void)self_attention(executor_, random(2, 8), wrong); }).kind(),
             ErrorKind::internal);
-  EXPECT_EQ(testing::error_of([&] {
+  EXPECT_EQ(dikkat::testing::error_of([&] {
               (void)self_attention(executor_, random(2, 8), projections(8, 4, 4), {.heads = 3});
             }).kind(),
             ErrorKind::internal);

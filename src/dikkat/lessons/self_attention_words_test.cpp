@@ -25,7 +25,7 @@ TEST(WordsOf, LeavesStrangeWordsWhole) {
 }
 
 TEST(WordsOf, RefusesWhatIsNotUtf8ByName) {
-  const Error error = testing::error_of([] { (void)words_of("a \xE7ok", "the sentence"); });
+  const Error error = dikkat::testing::error_of([] { (void)words_of("a \xE7ok", "the sentence"); });
   EXPECT_EQ(error.kind(), ErrorKind::malformed);
   EXPECT_EQ(error.place().file, "the sentence");
   EXPECT_EQ(error.place().offset, 2U);
@@ -97,7 +97,7 @@ TEST_F(WordAttentionTest, AWindowHidesWhatIsFurther) {
 
 TEST_F(WordAttentionTest, WhatIsTooMuchOrNothingIsRefused) {
   const auto kind = [](const WordAttention& options, std::size_t words) {
-    return testing::error_of([&] { check(options, words); }).kind();
+    return dikkat::testing::error_of([&] { check(options, words); }).kind();
   };
   EXPECT_EQ(kind({}, 0), ErrorKind::usage);
   EXPECT_EQ(kind({}, 100'000), ErrorKind::limit);

@@ -25,8 +25,8 @@ enum class OutputKind : std::uint8_t { tied, free };
 enum class InitKind : std::uint8_t { gpt2, book };
 using kernels::Activation;
 using kernels::Direction;
-using nn::PoolingKind;
 using nn::Placement;
+using nn::PoolingKind;
 using nn::PositionKind;
 using nn::Residuals;
 
@@ -34,7 +34,8 @@ struct Config {
   Task task = Task::next_token;
   std::size_t vocabulary = 0;  // V; set from the tokenizer; 0 for series
   std::size_t channels = 0;    // of a series; set from the data; 0 for text
-  std::size_t outputs = 0;     // of a series: logits of K > 2 classes, one for two classes or for regress; set from the data
+  std::size_t outputs =
+      0;  // of a series: logits of K > 2 classes, one for two classes or for regress; set from the data
   std::size_t context = 64;    // T
   std::size_t width = 128;     // C
   std::size_t layers = 4;      // L
@@ -49,10 +50,10 @@ struct Config {
   PositionKind position = PositionKind::learned;
   double rotary_base = 10000.0;
   Direction direction = Direction::causal;
-  std::size_t window = 0;  // 0: no sliding window
-  InputKind input = InputKind::embedded;             // series only
-  PoolingKind pooling = PoolingKind::mean;           // series only
-  OutputKind output = OutputKind::tied;              // text only
+  std::size_t window = 0;                   // 0: no sliding window
+  InputKind input = InputKind::embedded;    // series only
+  PoolingKind pooling = PoolingKind::mean;  // series only
+  OutputKind output = OutputKind::tied;     // text only
   bool norm_bias = false;
   bool attention_bias = false;
   bool mlp_bias = false;
@@ -83,7 +84,8 @@ struct Config {
     visit("rotary-base", self.rotary_base, "base of the rotary angles");
     visit("direction", self.direction, "which way attention looks");
     visit("window", self.window, "sliding window, in tokens (0: none)");
-    visit("input", self.input, "how a series enters: mapped to the width, or its channels as they are (the width is then theirs)");
+    visit("input", self.input,
+          "how a series enters: mapped to the width, or its channels as they are (the width is then theirs)");
     visit("pooling", self.pooling, "how a series' steps become one vector");
     visit("output", self.output, "output layer tied to the token embedding, or free");
     visit("norm-bias", self.norm_bias, "bias in the norms");

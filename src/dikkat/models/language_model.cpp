@@ -12,7 +12,7 @@
 namespace dikkat::models {
 namespace {
 
-Config checked(const Config& config) {
+Config of_text(const Config& config) {
   check(config);
   if (config.task != Task::next_token) {
     throw Error(ErrorKind::usage,
@@ -32,7 +32,7 @@ struct LanguageModel::Parts {
 };
 
 LanguageModel::LanguageModel(const Config& config, DType dtype, nn::ParameterStore::Gradients gradients)
-    : config_(checked(config)) {
+    : config_(of_text(config)) {
   const Deviations deviations = deviations_of(config_);
   const std::size_t v = config_.vocabulary;
   const std::size_t c = config_.width;

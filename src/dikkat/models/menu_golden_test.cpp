@@ -15,7 +15,7 @@ using testing::kMenuGoldens;
 using testing::kSeriesGoldens;
 using testing::reals;
 
-data::Batch batch_from(const JsonAt& at, const Config& config) {
+data::Batch tokens_from(const JsonAt& at, const Config& config) {
   data::Batch batch;
   for (const JsonAt& item : at["lengths"].items()) batch.lengths.push_back(item.count());
   for (const JsonAt& item : at["tokens"].items()) batch.inputs.push_back(static_cast<text::Token>(item.count()));
@@ -34,7 +34,7 @@ TEST_P(MenuGoldenTest, LogitsLossAndEveryGradientArePyTorchs) {
   const Config config = from_json<Config>(at["config"]);
   const LanguageModel model(config, DType::f64, nn::ParameterStore::Gradients::kept);
   testing::set_parameters(model, at["parameters"]);
-  const data::Batch batch = batch_from(at, config);
+  const data::Batch batch = tokens_from(at, config);
 
   Pool pool(1);
   const testing::Pass pass = testing::pass_over(model, testing::context_of({pool}, batch, Mode::training), batch);

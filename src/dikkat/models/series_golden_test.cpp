@@ -9,7 +9,7 @@ using testing::reals;
 
 class SeriesGoldenTest : public ::testing::TestWithParam<const char*> {};
 
-testing::SeriesBatch batch_from(const JsonAt& at, const Config& config) {
+testing::SeriesBatch series_from(const JsonAt& at, const Config& config) {
   std::vector<std::size_t> lengths;
   for (const JsonAt& item : at["lengths"].items()) lengths.push_back(item.count());
   testing::SeriesBatch batch = testing::series_of(config, DType::f64, lengths);
@@ -36,7 +36,7 @@ TEST_P(SeriesGoldenTest, OutputsLossAndEveryGradientArePyTorchs) {
   const Config config = from_json<Config>(at["config"]);
   const SeriesModel model(config, DType::f64, nn::ParameterStore::Gradients::kept);
   testing::set_parameters(model, at["parameters"]);
-  const testing::SeriesBatch batch = batch_from(at, config);
+  const testing::SeriesBatch batch = series_from(at, config);
   const auto counted = config.task == Task::regress ? std::size_t{5} : std::size_t{4};
 
   Pool pool(1);

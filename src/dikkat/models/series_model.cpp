@@ -16,7 +16,7 @@
 namespace dikkat::models {
 namespace {
 
-Config checked(const Config& config) {
+Config of_series(const Config& config) {
   check(config);
   if (config.task == Task::next_token) {
     throw Error(ErrorKind::usage,
@@ -76,7 +76,7 @@ struct SeriesModel::Parts {
 };
 
 SeriesModel::SeriesModel(const Config& config, DType dtype, nn::ParameterStore::Gradients gradients)
-    : config_(checked(config)) {
+    : config_(of_series(config)) {
   const Deviations deviations = deviations_of(config_);
   const std::size_t token = config_.pooling == PoolingKind::class_token ? 1 : 0;
   std::optional<nn::Linear> input;

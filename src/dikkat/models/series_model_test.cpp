@@ -292,7 +292,7 @@ TEST(SeriesModel, StartsNearAUniformGuess) {
   }
 }
 
-class Recorder final : public nn::Tap {
+class Replacer final : public nn::Tap {
  public:
   bool wants(std::string_view) const override { return true; }
   void see(std::string_view path, Tensor& activation) override {
@@ -314,7 +314,7 @@ TEST_P(SeriesTapTest, ShowsEveryPathAndWritingBackChangesNoBit) {
   const SeriesBatch batch = testing::series_of(config, DType::f32, {9, 17, 4});
   Context context = testing::context_of({pool}, batch, Mode::training);
   const Pass expected = testing::pass_over(model, context, batch);
-  Recorder recorder;
+  Replacer recorder;
   context.tap = &recorder;
   EXPECT_EQ(testing::difference(testing::pass_over(model, context, batch), expected), "");
 

@@ -27,6 +27,11 @@ struct Finding {
 };
 using Findings = std::vector<Finding>;
 
+// The share of the validation part that stands in the training part too: below the first it is as texts are, above the
+// second its loss says nothing.
+inline constexpr double kFewDuplicates = 0.05;
+inline constexpr double kManyDuplicates = 0.5;
+
 // An error that training would stop with.
 [[nodiscard]] Finding finding_of(const Error& error, std::string check);
 void append(Findings& findings, Findings more);

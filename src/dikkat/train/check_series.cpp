@@ -17,10 +17,8 @@
 namespace dikkat::train {
 namespace {
 
-constexpr double kHeavyImbalance = 10;  // largest class over smallest
-constexpr double kFar = 50;             // deviations from the mean
-constexpr double kFewDuplicates = 0.05;
-constexpr double kManyDuplicates = 0.5;
+constexpr double kHeavyImbalance = 10;     // largest class over smallest
+constexpr double kFar = 50;                // deviations from the mean
 constexpr std::size_t kFewSeries = 5;      // for validation
 constexpr std::size_t kFewNumbers = 10;    // distinct
 constexpr std::size_t kEnoughSeries = 50;  // to tell that numbers are few

@@ -37,7 +37,7 @@ struct Example {
   std::vector<std::size_t> validation;
 };
 
-Finding found(const Findings& findings, Severity severity, std::string_view check) {
+Finding found_in_series(const Findings& findings, Severity severity, std::string_view check) {
   for (const Finding& finding : findings) {
     if (finding.severity == severity && finding.check == check) {
       EXPECT_FALSE(finding.remedy.empty());
@@ -63,7 +63,7 @@ TEST(CheckSeries, OfGoodNumbersAreFine) {
 }
 
 TEST(CheckSeries, FindOneClassOnly) {
-  const Finding finding = found(Example(60, 1).findings(), Severity::trouble, "labels");
+  const Finding finding = found_in_series(Example(60, 1).findings(), Severity::trouble, "labels");
   EXPECT_THAT(finding.what, HasSubstr("one class only"));
   EXPECT_EQ(finding.kind, ErrorKind::malformed);
 }
@@ -72,7 +72,7 @@ TEST(CheckSeries, FindAClassThatValidationLacks) {
   Example example;
   example.table.labels[0] = "rare";
   const Findings findings = example.findings();
-  EXPECT_THAT(found(findings, Severity::warning, "labels").what,
+  EXPECT_THAT(found_in_series(findings, Severity::warning, "labels").what,
               HasSubstr("1 of 3 classes have no series for validation: 'rare'"));
 }
 
@@ -82,21 +82,21 @@ TEST(CheckSeries, FindHeavyImbalance) {
   const Findings uneven = example.findings();
   EXPECT_EQ(std::count_if(uneven.begin(), uneven.end(), [](const auto& f) { return f.severity != Severity::fine; }), 0);
   example.table.labels[0] = "many";
-  EXPECT_THAT(found(example.findings(), Severity::warning, "labels").what,
+  EXPECT_THAT(found_in_series(example.findings(), Severity::warning, "labels").what,
               HasSubstr("'many' has 55 series, 'few' has 5; always saying 'many' is right 91.7 %"));
 }
 
 TEST(CheckSeries, FindLabelsThatAreRatherNumbersOrClasses) {
   Example example;
   for (std::size_t i = 0; i < 60; ++i) example.table.labels[i] = std::to_string(i);
-  EXPECT_THAT(found(example.findings(), Severity::warning, "labels").remedy, HasSubstr("--task regress"));
+  EXPECT_THAT(found_in_series(example.findings(), Severity::warning, "labels").remedy, HasSubstr("--task regress"));
   for (std::size_t i = 0; i < 60; ++i) example.table.labels[i] = std::to_string(i % 3);
-  EXPECT_THAT(found(example.findings(data::SeriesTarget::number), Severity::note, "labels").remedy,
+  EXPECT_THAT(found_in_series(example.findings(data::SeriesTarget::number), Severity::note, "labels").remedy,
               HasSubstr("--task classify"));
   for (std::string& label : example.table.labels) label = "4";
-  found(example.findings(data::SeriesTarget::number), Severity::trouble, "labels");
+  found_in_series(example.findings(data::SeriesTarget::number), Severity::trouble, "labels");
   example.table.labels[4] = "four";
-  EXPECT_THAT(found(example.findings(data::SeriesTarget::number), Severity::trouble, "labels").where,
+  EXPECT_THAT(found_in_series(example.findings(data::SeriesTarget::number), Severity::trouble, "labels").where,
               HasSubstr("row 5"));
 }
 
@@ -105,10 +105,11 @@ TEST(CheckSeries, FindConstantChannelsAndSeries) {
   for (std::size_t row = 0; row < 60; ++row) {
     for (std::size_t step = 0; step < 8; ++step) example.value(row, step, 1) = 3;
   }
-  EXPECT_THAT(found(example.findings(), Severity::warning, "channels").what, HasSubstr("channel 'y' is constant"));
+  EXPECT_THAT(found_in_series(example.findings(), Severity::warning, "channels").what,
+              HasSubstr("channel 'y' is constant"));
   Example flat;
   for (std::size_t step = 0; step < 8; ++step) flat.value(7, step, 0) = flat.value(7, step, 1) = 0.25;
-  const Finding finding = found(flat.findings(), Severity::warning, "channels");
+  const Finding finding = found_in_series(flat.findings(), Severity::warning, "channels");
   EXPECT_EQ(finding.what, "1 series is constant");
   EXPECT_EQ(finding.where, "s.csv: row 8");
 }
@@ -116,7 +117,7 @@ TEST(CheckSeries, FindConstantChannelsAndSeries) {
 TEST(CheckSeries, FindValuesFarFromAllOthers) {
   Example example(6000);
   example.value(9, 3, 1) = -999;
-  const Finding finding = found(example.findings(), Severity::warning, "values");
+  const Finding finding = found_in_series(example.findings(), Severity::warning, "values");
   EXPECT_THAT(finding.what, HasSubstr("1 value is more than 50 deviations"));
   EXPECT_EQ(finding.where, "s.csv: row 10, step 4");
 }
@@ -124,29 +125,30 @@ TEST(CheckSeries, FindValuesFarFromAllOthers) {
 TEST(CheckSeries, FindSeriesThatStandInBothParts) {
   Example example;
   for (std::size_t i = 0; i < 16; ++i) example.table.values[2 * 16 + i] = example.table.values[0 * 16 + i];
-  const Finding finding = found(example.findings(), Severity::warning, "duplicates");  // 1 of 20
+  const Finding finding = found_in_series(example.findings(), Severity::warning, "duplicates");  // 1 of 20
   EXPECT_THAT(finding.what, HasSubstr("1 of 20 series for validation also stands in the training part"));
   EXPECT_EQ(finding.where, "s.csv: row 3");
   for (std::size_t row = 2; row < 60; row += 3) {
     std::copy_n(example.table.values.begin(), 16, example.table.values.begin() + static_cast<std::ptrdiff_t>(row * 16));
     example.table.labels[row] = example.table.labels[0];
   }
-  found(example.findings(), Severity::trouble, "duplicates");
+  found_in_series(example.findings(), Severity::trouble, "duplicates");
 }
 
 TEST(CheckSeries, FindEqualSeriesWithTwoLabels) {
   Example example;
   std::copy_n(example.table.values.begin(), 16, example.table.values.begin() + 16);
-  const Finding finding = found(example.findings(), Severity::warning, "duplicates");
+  const Finding finding = found_in_series(example.findings(), Severity::warning, "duplicates");
   EXPECT_EQ(finding.where, "s.csv: row 1 and row 2");
   EXPECT_THAT(finding.what, HasSubstr("labelled otherwise"));
 }
 
 TEST(CheckSeries, FindAValidationPartThatIsSmallOrMissing) {
   Example example(12);
-  EXPECT_THAT(found(example.findings(), Severity::warning, "size").what, HasSubstr("8 series for training, 4"));
+  EXPECT_THAT(found_in_series(example.findings(), Severity::warning, "size").what,
+              HasSubstr("8 series for training, 4"));
   example.validation.clear();
-  found(example.findings(), Severity::note, "size");
+  found_in_series(example.findings(), Severity::note, "size");
 }
 
 }  // namespace

@@ -16,8 +16,6 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-constexpr double kFewDuplicates = 0.05;  // below: as texts are
-constexpr double kManyDuplicates = 0.5;  // above: the validation loss says nothing
 constexpr std::size_t kFewWindows = 20;  // of the validation part
 constexpr double kMuchRepetition = 100;  // times each token is seen
 

@@ -164,19 +164,18 @@ void check_table_and_model(RunSpec spec, const data::SeriesTable& table, const s
   if (options.before_trial) options.before_trial(findings);
   const std::span<const std::size_t> training = series.parts.training;
   const double validation = static_cast<double>(series.parts.validation.size());
-  append(
-      findings,
-      tried({.spec = spec,
-             .sample_tokens = mean_length(table, training),
-             .validation_tokens = validation * mean_length(table, series.parts.validation),
-             .seconds = options.seconds,
-             .probe =
-                 [&](const ProbeOptions& wanted) { return series_probe(wanted, series.coded, training, executor); }},
-            executor));
+  append(findings,
+         tried({.spec = spec,
+                .sample_tokens = mean_length(table, training),
+                .validation_tokens = validation * mean_length(table, series.parts.validation),
+                .seconds = options.seconds,
+                .probe =
+                    [&](const ProbeOptions& wanted) { return series_probe(wanted, series.coded, training, executor); }},
+               executor));
 }
 
 Findings check_tables(const RunSpec& spec, const Paths& paths, const kernels::Executor& executor,
-                     const CheckOptions& options) {
+                      const CheckOptions& options) {
   if (paths.size() != 1) {
     throw Error(ErrorKind::usage, "series are read from one file, not from " + std::to_string(paths.size()),
                 {.key = "FILE", .hint = "put all series into one file"});
@@ -199,8 +198,7 @@ Findings check_tables(const RunSpec& spec, const Paths& paths, const kernels::Ex
 Findings check_training(const RunSpec& spec, const Paths& files, const kernels::Executor& executor,
                         const CheckOptions& options) {
   const bool text = spec.model.task == models::Task::next_token;
-  return text ? check_texts(spec, files, executor, options)
-              : check_tables(spec, files, executor, options);
+  return text ? check_texts(spec, files, executor, options) : check_tables(spec, files, executor, options);
 }
 
 }  // namespace dikkat::train

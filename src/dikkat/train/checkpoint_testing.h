@@ -7,10 +7,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
+#include "dikkat/base/testing.h"
 #include "dikkat/train/checkpoint.h"
 
 namespace dikkat::train::testing {
@@ -50,10 +50,7 @@ inline void expect_equal(const Checkpoint& a, const Checkpoint& b) {
   expect_equal(a.optimizer, b.optimizer);
 }
 
-[[nodiscard]] inline std::string content_of(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
+using dikkat::testing::content_of;
 
 inline void overwrite(const std::filesystem::path& path, std::string_view content) {
   std::ofstream stream(path, std::ios::binary | std::ios::trunc);

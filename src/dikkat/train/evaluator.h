@@ -14,8 +14,8 @@
 namespace dikkat::train {
 
 struct Evaluation {
-  double loss_nats = 0;            // mean over the targets; of a number: the mean squared error
-  std::size_t targets = 0;         // tokens, or series
+  double loss_nats = 0;                 // mean over the targets; of a number: the mean squared error
+  std::size_t targets = 0;              // tokens, or series
   std::optional<double> accuracy = {};  // of classes
 };
 

@@ -1,5 +1,5 @@
-// What a step of training minimises: samples drawn for it, and a model's losses on them. The stepper knows nothing else;
-// next tokens of a text and classes or numbers of series are two such objectives.
+// What a step of training minimises: samples drawn for it, and a model's losses on them. The stepper knows nothing
+// else; next tokens of a text and classes or numbers of series are two such objectives.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +22,11 @@ class Objective {
   virtual ~Objective() = default;
 
   [[nodiscard]] virtual const nn::ParameterStore& parameters() const = 0;
-  // Draws samples [first, first + count) of step t as micro-batch `place` (0, 1, ...), keeping its memory. A function of
-  // (seed, t, sample) alone.
+  // Draws samples [first, first + count) of step t as micro-batch `place` (0, 1, ...), keeping its memory. A function
+  // of (seed, t, sample) alone.
   virtual Drawn draw(std::size_t place, std::uint64_t t, std::size_t first, std::size_t count) = 0;
-  // The forward pass over micro-batch `place`: its losses. With a tape it is the root of backward, whose gradient is that
-  // of (sum of losses) * gradient_scale.
+  // The forward pass over micro-batch `place`: its losses. With a tape it is the root of backward, whose gradient is
+  // that of (sum of losses) * gradient_scale.
   [[nodiscard]] virtual Tensor losses(Context& context, std::size_t place, double gradient_scale) = 0;
 };
 

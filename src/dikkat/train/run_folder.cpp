@@ -102,9 +102,10 @@ void check_is_run(const fs::path& run) {
 std::string read_coding(const fs::path& run, const RunRecord& record) {
   const fs::path path = run / coding_name(record);
   if (std::error_code code; !fs::exists(path, code)) {
-    throw Error(ErrorKind::malformed, std::string("half a run: no ") + coding_name(record),
-                {.file = run.string(),
-                 .hint = std::string("restore ") + coding_name(record) + " from a copy, or train anew with another --out"});
+    throw Error(
+        ErrorKind::malformed, std::string("half a run: no ") + coding_name(record),
+        {.file = run.string(),
+         .hint = std::string("restore ") + coding_name(record) + " from a copy, or train anew with another --out"});
   }
   std::string coding = read_small_file(path, kMostCodingBytes);
   if (xxh3_128_hex(coding) != record.coding_fingerprint) {

@@ -24,16 +24,16 @@ using testing::overwrite;
 constexpr const char* kTokenizer = R"({"kind":"byte"})";
 
 NewRun new_run() {
-  NewRun run{
-      .record = {.program = "0.1.0",
-                 .model = {},
-                 .settings = {},
-                 .conduct = {},
-                 .coding_fingerprint = xxh3_128_hex(std::string_view(kTokenizer)),
-                 .sources = {{.path = "ş.txt", .bytes = 12, .copy = ""}, {.path = "-", .bytes = 3, .copy = "text-0.txt"}},
-                 .data_fingerprint = std::string(32, 'b')},
-      .coding_json = kTokenizer,
-      .copies = {{"text-0.txt", "abc"}}};
+  NewRun run{.record = {.program = "0.1.0",
+                        .model = {},
+                        .settings = {},
+                        .conduct = {},
+                        .coding_fingerprint = xxh3_128_hex(std::string_view(kTokenizer)),
+                        .sources = {{.path = "ş.txt", .bytes = 12, .copy = ""},
+                                    {.path = "-", .bytes = 3, .copy = "text-0.txt"}},
+                        .data_fingerprint = std::string(32, 'b')},
+             .coding_json = kTokenizer,
+             .copies = {{"text-0.txt", "abc"}}};
   run.record.model.vocabulary = 256;
   run.record.settings.seed = ~std::uint64_t{0};
   run.record.conduct.keep = 4;

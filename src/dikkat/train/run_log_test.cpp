@@ -77,7 +77,8 @@ TEST(RunLog, AppendsToWhatIsThere) {
 TEST(RunLog, FullDiskIsAnError) {
   const TemporaryFolder run;
   std::filesystem::create_symlink("/dev/full", run / "log.jsonl");
-  EXPECT_EQ(error_of([&] { RunLog log(run.path(), models::Task::next_token); }).kind(), ErrorKind::io);  // links are not followed
+  EXPECT_EQ(error_of([&] { RunLog log(run.path(), models::Task::next_token); }).kind(),
+            ErrorKind::io);  // links are not followed
 }
 
 TEST(RunLogCut, TakesLaterStepsAndTornLines) {

@@ -11,8 +11,8 @@
 
 namespace dikkat::train {
 
-// outputs (n, outputs) of the model for the series `which`, in order, in double; nullopt if a stop was asked for. The same
-// for every number of series held at a time.
+// outputs (n, outputs) of the model for the series `which`, in order, in double; nullopt if a stop was asked for. The
+// same for every number of series held at a time.
 struct SeriesOutputs {
   std::size_t outputs = 1;
   std::vector<double> values;  // (n, outputs)
@@ -35,8 +35,8 @@ class SeriesEvaluator {
   SeriesBatch batch_;
 };
 
-// Probabilities of the classes (K) for one series' outputs: the logistic function for two classes (second logit), softmax
-// for more.
+// Probabilities of the classes (K) for one series' outputs: the logistic function for two classes (second logit),
+// softmax for more.
 [[nodiscard]] std::vector<double> class_probabilities(const kernels::Executor& executor,
                                                       std::span<const double> outputs);
 // The most probable class; the first of equals. Two classes: the second where its logit is above 0.
@@ -62,7 +62,7 @@ struct NumberScores {
   double root_mean_square_error = 0;  // in the labels' unit, as are the next two
   double mean_absolute_error = 0;
   double error_of_the_mean = 0;  // root mean square error of always saying the training part's mean
-  double r2 = 0;                  // 1 - squared errors / squared deviations from these series' own mean
+  double r2 = 0;                 // 1 - squared errors / squared deviations from these series' own mean
 };
 // numbers (n), standardised as coded; the coding gives the unit back.
 [[nodiscard]] NumberScores number_scores(const SeriesOutputs& outputs, std::span<const double> numbers,

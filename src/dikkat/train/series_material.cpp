@@ -90,25 +90,22 @@ class Series final : public Material {
   std::string fingerprint() const override { return table_.fingerprint; }
   std::size_t tokens() const override { return coded_.first_step.back(); }
   std::string name() const override { return path_.string(); }
-  std::vector<DataSource> sources() const override {
-    return {source_of(path_, std::filesystem::file_size(path_), {})};
-  }
+  std::vector<DataSource> sources() const override { return {source_of(path_, std::filesystem::file_size(path_), {})}; }
   void check(const models::Config& config) const override {
     if (config.context >= longest()) return;
     throw Error(ErrorKind::malformed,
                 "the longest series has " + std::to_string(longest()) + " steps, the context is " +
                     std::to_string(config.context),
-                {.file = path_.string(), .key = "context", .hint = "give --context " + std::to_string(longest()) +
-                                                                  " or more, or --context 0 for just that"});
+                {.file = path_.string(),
+                 .key = "context",
+                 .hint = "give --context " + std::to_string(longest()) + " or more, or --context 0 for just that"});
   }
   std::unique_ptr<Learner> learner(const RunSpec& spec, const kernels::Executor& executor) const override {
     return std::make_unique<SeriesLearner>(spec, coding_, coded_, parts_, executor);
   }
 
  private:
-  [[nodiscard]] std::size_t longest() const {
-    return *std::max_element(table_.lengths.begin(), table_.lengths.end());
-  }
+  [[nodiscard]] std::size_t longest() const { return *std::max_element(table_.lengths.begin(), table_.lengths.end()); }
 
   std::filesystem::path path_;
   data::SeriesTable table_;

@@ -7,6 +7,7 @@
 #include "dikkat/ops/cross_entropy.h"
 #include "dikkat/ops/logistic_loss.h"
 #include "dikkat/ops/squared_error.h"
+#include "dikkat/random/shuffle.h"
 
 namespace dikkat::train {
 
@@ -55,10 +56,9 @@ std::size_t EpochOrder::at(std::uint64_t number) {
     order_ = rows_;
     const auto low = static_cast<std::uint32_t>(epoch);
     const auto high = static_cast<std::uint32_t>(epoch >> 32U);
-    for (std::size_t i = order_.size(); i-- > 1;) {  // Fisher-Yates from the end
-      const auto draw = random::below(sampler_, {static_cast<std::uint32_t>(i), 0, low, high}, i + 1);
-      std::swap(order_[i], order_[static_cast<std::size_t>(draw)]);
-    }
+    random::shuffle(std::span(order_), sampler_, [&](std::size_t i) {
+      return random::Counter{static_cast<std::uint32_t>(i), 0, low, high};
+    });
   }
   return order_[static_cast<std::size_t>(number % rows_.size())];
 }

@@ -24,7 +24,8 @@ struct SeriesBatch {
   [[nodiscard]] std::size_t count() const { return lengths.size(); }
 };
 
-// Series `which` of `series` for the model; keeps the batch's memory. first_sample: number of the first within the step.
+// Series `which` of `series` for the model; keeps the batch's memory. first_sample: number of the first within the
+// step.
 void fill(const models::SeriesModel& model, const data::CodedSeries& series, std::span<const std::size_t> which,
           std::size_t first_sample, SeriesBatch& batch);
 
@@ -33,8 +34,8 @@ void fill(const models::SeriesModel& model, const data::CodedSeries& series, std
 [[nodiscard]] Tensor series_losses(Context& context, const models::SeriesModel& model, const Variable& outputs,
                                    const SeriesBatch& batch, double gradient_scale);
 
-// Which series a step sees: sample s of step t is number g = (t-1) * batch + s of an endless order in which epoch e is a
-// permutation of the training rows, a function of stream(seed, "sampler") and e alone.
+// Which series a step sees: sample s of step t is number g = (t-1) * batch + s of an endless order in which epoch e is
+// a permutation of the training rows, a function of stream(seed, "sampler") and e alone.
 class EpochOrder {
  public:
   EpochOrder(std::vector<std::size_t> rows, std::uint64_t seed);

@@ -88,8 +88,7 @@ Trained trained(models::Task task, models::PoolingKind pooling, std::size_t micr
   Pool pool(threads);
   const kernels::Executor executor{pool};
   const data::CodedSeries series = some_series();
-  Trained run{.losses = {},
-              .model = {config_of(task, pooling), DType::f32, nn::ParameterStore::Gradients::kept}};
+  Trained run{.losses = {}, .model = {config_of(task, pooling), DType::f32, nn::ParameterStore::Gradients::kept}};
   run.model.initialise(executor, 3);
   const Settings settings{.seed = 3, .steps = 6, .batch = 8, .micro_batch = micro_batch, .warmup = 1};
   SeriesObjective objective(run.model, series, counted(12), settings.batch, settings.seed);

@@ -64,10 +64,12 @@ struct Settings {
     visit("clip", self.clip, "largest global gradient norm (0: no clipping)");
     visit("tokenizer", self.tokenizer, "how text becomes tokens");
     visit("number", self.number, "number type of weights and arithmetic");
-    visit("label", self.label, "series: column of the label, by name or number (empty: label, class, target, y or the first)");
+    visit("label", self.label,
+          "series: column of the label, by name or number (empty: label, class, target, y or the first)");
     visit("id-column", self.id_column, "series in long form, one step a row: column that says which series");
     visit("time-column", self.time_column, "series in long form: column that orders the steps");
-    visit("validation-share", self.validation_share, "series: share that validates, cut per label by the seed (0: none)");
+    visit("validation-share", self.validation_share,
+          "series: share that validates, cut per label by the seed (0: none)");
   }
 
   friend bool operator==(const Settings&, const Settings&) = default;

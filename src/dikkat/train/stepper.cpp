@@ -104,9 +104,8 @@ Measured Stepper::measure(std::uint64_t t, const StopRequest& stop) {
     first_loss += drawn_[place].losses;
   }
   parameters.finish_gradients(executor_);
-  with_number(parameters.dtype(), [&]<class T>() {
-    measured.loss_nats = kernels::sum<T>(executor_, losses_.data<T>(), losses) * scale;
-  });
+  with_number(parameters.dtype(),
+              [&]<class T>() { measured.loss_nats = kernels::sum<T>(executor_, losses_.data<T>(), losses) * scale; });
   measured.gradient_norm = optim::gradient_norm(executor_, parameters);
   return measured;
 }

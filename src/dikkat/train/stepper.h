@@ -40,8 +40,10 @@ struct Measured {
 
 class Stepper {
  public:
-  // objective and optimizer outlive the stepper. Samples of a step and of a micro-batch: settings.batch and .micro_batch.
-  Stepper(Objective& objective, optim::Optimizer& optimizer, const Settings& settings, const kernels::Executor& executor);
+  // objective and optimizer outlive the stepper. Samples of a step and of a micro-batch: settings.batch and
+  // .micro_batch.
+  Stepper(Objective& objective, optim::Optimizer& optimizer, const Settings& settings,
+          const kernels::Executor& executor);
 
   // Forward and backward of step t (from 1).
   [[nodiscard]] Measured measure(std::uint64_t t, const StopRequest& stop);

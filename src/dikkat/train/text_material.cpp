@@ -30,8 +30,7 @@ class TextLearner final : public Learner {
   std::optional<std::string> sample(const StopRequest& stop) override {
     if (model_.config().direction != models::Direction::causal) return std::nullopt;
     const generate::Request request{.prompt = {}, .tokens = kSampleTokens};
-    return generate::generate(model_, tokenizer_, executor_, request,
-                              [&](std::string_view) { return !stop.asked(); })
+    return generate::generate(model_, tokenizer_, executor_, request, [&](std::string_view) { return !stop.asked(); })
         .text;
   }
   std::uint64_t origin_of(std::uint64_t t, std::size_t sample) override { return source_.start_of(t, sample); }

@@ -1,9 +1,9 @@
 // Made by tools/make_display_width from Unicode 14.0.0; not to be edited.
-#include "dikkat/cli/display_width_ranges.h"
+#include "dikkat/text/display_width_ranges.h"
 
 #include <array>
 
-namespace dikkat::cli {
+namespace dikkat::text {
 namespace {
 
 // General categories Mn and Me: drawn on what stands before them.
@@ -117,4 +117,4 @@ std::span<const CodePoints> combining_ranges() { return kCombining; }
 std::span<const CodePoints> invisible_ranges() { return kInvisible; }
 std::span<const CodePoints> wide_ranges() { return kWide; }
 
-}  // namespace dikkat::cli
+}  // namespace dikkat::text

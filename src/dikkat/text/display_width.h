@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace dikkat::cli {
+namespace dikkat::text {
 
 // Columns that label(text) takes.
 [[nodiscard]] std::size_t label_columns(std::string_view text);
@@ -25,4 +25,4 @@ enum class Side : std::uint8_t { left, right };
 // label(text, columns), filled with blanks to exactly so many columns; `side` is where the text stands.
 [[nodiscard]] std::string padded_label(std::string_view text, std::size_t columns, Side side);
 
-}  // namespace dikkat::cli
+}  // namespace dikkat::text

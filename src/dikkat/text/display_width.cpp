@@ -1,4 +1,4 @@
-#include "dikkat/cli/display_width.h"
+#include "dikkat/text/display_width.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <limits>
 #include <vector>
 
-#include "dikkat/cli/display_width_ranges.h"
+#include "dikkat/text/display_width_ranges.h"
 #include "dikkat/text/utf8.h"
 
-namespace dikkat::cli {
+namespace dikkat::text {
 namespace {
 
 constexpr std::uint32_t kNonJoiner = 0x200C;
@@ -135,4 +135,4 @@ std::string padded_label(std::string_view text, std::size_t columns, Side side) 
   return side == Side::left ? std::move(shown.text) + blanks : blanks + shown.text;
 }
 
-}  // namespace dikkat::cli
+}  // namespace dikkat::text

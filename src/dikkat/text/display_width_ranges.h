@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-namespace dikkat::cli {
+namespace dikkat::text {
 
 struct CodePoints {
   std::uint32_t first;
@@ -15,4 +15,4 @@ struct CodePoints {
 [[nodiscard]] std::span<const CodePoints> invisible_ranges();
 [[nodiscard]] std::span<const CodePoints> wide_ranges();
 
-}  // namespace dikkat::cli
+}  // namespace dikkat::text

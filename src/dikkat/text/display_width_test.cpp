@@ -1,9 +1,9 @@
 // Labels of exactly so many columns, whatever a token holds.
-#include "dikkat/cli/display_width.h"
+#include "dikkat/text/display_width.h"
 
 #include <gtest/gtest.h>
 
-namespace dikkat::cli {
+namespace dikkat::text {
 namespace {
 
 TEST(DisplayWidth, PlainTextIsAsLongAsItIs) {
@@ -80,4 +80,4 @@ TEST(DisplayWidth, PaddingFillsExactly) {
 }
 
 }  // namespace
-}  // namespace dikkat::cli
+}  // namespace dikkat::text
