@@ -10,6 +10,7 @@ function(dikkat_test name)
     return()
   endif()
   add_executable(${name}_test ${arg_SOURCES})
+  dikkat_compile_together(${name}_test)
   add_dependencies(all_tests ${name}_test)
   target_link_libraries(${name}_test PRIVATE dikkat_settings ${arg_LIBRARIES} GTest::gmock GTest::gtest_main)
   target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O1>)  # a third less to compile; the house itself stays -O3
