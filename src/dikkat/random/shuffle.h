@@ -1,5 +1,5 @@
-// Orders at random: Fisher and Yates' swaps, each by a draw of its own number, so that every order is equally likely and
-// none hangs on what was drawn before.
+// Orders at random: Fisher and Yates' swaps, each by a draw of its own number, so that every order is equally likely
+// and none hangs on what was drawn before.
 #pragma once
 
 #include <cstddef>
