@@ -24,6 +24,7 @@ const std::vector<Topic>& topics() {
         {"Train and use", {check_command(), train_command(), generate_command(), eval_command(), predict_command()}},
         {"Look inside",
          {inspect_command(), heads_command(), ablate_command(), patch_command(), order_command(), lens_command()}},
+        {"Compare", {verdict_command()}},
         {"Learn", {lesson_command(), attend_command()}},
         {"Runs and their weights", {info_command(), export_command(), import_command()}},
         {"The program", {config_command(), man_command(), completions_command(), help_command()}},

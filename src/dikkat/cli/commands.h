@@ -25,6 +25,7 @@ namespace dikkat::cli {
 [[nodiscard]] Command order_command();
 [[nodiscard]] Command lens_command();
 [[nodiscard]] Command patch_command();
+[[nodiscard]] Command verdict_command();
 [[nodiscard]] Command config_command();
 [[nodiscard]] Command man_command();
 [[nodiscard]] Command completions_command();

@@ -1,6 +1,7 @@
 #include "dikkat/stats/summary.h"
 
 #include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
@@ -15,10 +16,10 @@ namespace {
 // Plain double throughout: long double is another number on another machine.
 using Policy = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
 using StudentsT = boost::math::students_t_distribution<double, Policy>;
+using ChiSquared = boost::math::chi_squared_distribution<double, Policy>;
 using Normal = boost::math::normal_distribution<double, Policy>;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Neumaier 1974: the rounding errors of the sum are added up beside it.
 class CompensatedSum {
@@ -78,6 +79,12 @@ double normal_quantile(double p) {
   return quantile(Normal(), p);
 }
 
+double chi_squared_quantile(double p, double degrees) {
+  require_probability(p, "the probability of a quantile");
+  require_degrees(degrees);
+  return quantile(ChiSquared(degrees), p);
+}
+
 double t_two_sided(double t, double degrees) {
   require_degrees(degrees);
   if (std::isnan(t)) return kNan;
@@ -86,7 +93,7 @@ double t_two_sided(double t, double degrees) {
 
 Interval t_interval(std::span<const double> values, double level) {
   const double tail = two_sided_tail(level);
-  if (values.size() < 2) return {-kInfinity, kInfinity};
+  if (values.size() < 2) return kEverything;
   const auto n = static_cast<double>(values.size());
   const double half = t_quantile(tail, n - 1) * deviation(values) / std::sqrt(n);
   const double centre = mean(values);

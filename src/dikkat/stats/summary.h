@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <span>
 
 namespace dikkat::stats {
@@ -12,6 +13,9 @@ struct Interval {
 
   [[nodiscard]] bool holds(double value) const { return low <= value && value <= high; }
 };
+// Of a sample that says nothing yet.
+inline constexpr Interval kEverything{-std::numeric_limits<double>::infinity(),
+                                      std::numeric_limits<double>::infinity()};
 
 // Compensated sums. mean of nothing is NaN; deviation has divisor n - 1 and is NaN for fewer than two.
 [[nodiscard]] double mean(std::span<const double> values);
@@ -20,6 +24,8 @@ struct Interval {
 // Quantile of Student's t: P(T <= t) = p, 0 < p < 1, degrees > 0. normal_quantile likewise.
 [[nodiscard]] double t_quantile(double p, double degrees);
 [[nodiscard]] double normal_quantile(double p);
+// Quantile of chi squared: P(X <= x) = p.
+[[nodiscard]] double chi_squared_quantile(double p, double degrees);
 // P(|T| >= |t|).
 [[nodiscard]] double t_two_sided(double t, double degrees);
 

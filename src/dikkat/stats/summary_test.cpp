@@ -57,6 +57,13 @@ TEST(NormalQuantile, AgreesWithTheTable) {
   EXPECT_EQ(normal_quantile(0.5), 0.0);
 }
 
+// Two degrees: -2 log(1 - p).
+TEST(ChiSquaredQuantile, IsTheClosedFormForTwoDegreesAndTheTable) {
+  EXPECT_NEAR(chi_squared_quantile(0.9, 2), -2 * std::log(0.1), 1e-12);
+  EXPECT_NEAR(chi_squared_quantile(0.1, 9), 4.16816, 5e-6);
+  EXPECT_NEAR(chi_squared_quantile(0.9, 9), 14.68366, 5e-6);
+}
+
 // One degree: 1/2 at 1. Two: 1 - |t| / sqrt(2 + t^2).
 TEST(TTwoSided, IsTheClosedFormAndEvenInT) {
   EXPECT_NEAR(t_two_sided(1, 1), 0.5, 1e-15);
