@@ -1,143 +1,65 @@
-// One training step of a preset on synthetic ids: `step PRESET [--threads N] [--steps N] [--json]`.
-// Shapes: the preset's own, with vocabulary 30 (kucuk), 65, 65, 50,257 and for gpt2 batches of 4 x 256.
+// One training step of a workload on synthetic ids: `step NAME [--threads N] [--steps N] [--dropout RATE] [--json]`.
+// NAME: kucuk, shakespeare-cpu, shakespeare, gpt2, names-16, names-32, names-64 (see workload.h).
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <string>
-#include <string_view>
-#include <vector>
+#include <numeric>
 
-#include "dikkat/base/error.h"
-#include "dikkat/base/fields.h"
 #include "dikkat/base/parallel.h"
 #include "dikkat/models/language_model.h"
-#include "dikkat/train/language_objective.h"
 #include "dikkat/train/stepper.h"
+#include "harness.h"
+#include "workload.h"
 
 namespace {
 
 using namespace dikkat;
 
-struct Arguments {
-  std::string preset;
-  unsigned threads = available_threads();
-  std::size_t steps = 0;  // 0: chosen for about two seconds
-  bool json = false;
-};
+constexpr std::uint64_t kWarmUp = 3;
 
-Arguments parsed(int argc, char** argv) {
-  Arguments arguments;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    const auto value = [&] {
-      const auto number = i + 1 < argc ? count_from(argv[++i]) : std::nullopt;
-      if (!number || *number == 0) throw Error(ErrorKind::usage, std::string(word) + " wants a count of at least 1");
-      return *number;
-    };
-    if (word == "--json") {
-      arguments.json = true;
-    } else if (word == "--threads") {
-      arguments.threads = static_cast<unsigned>(value());
-    } else if (word == "--steps") {
-      arguments.steps = value();
-    } else if (arguments.preset.empty()) {
-      arguments.preset = word;
-    } else {
-      throw Error(ErrorKind::usage, "step: unexpected '" + std::string(word) + "'",
-                  {.hint = "step PRESET [--threads N] [--steps N] [--json]"});
-    }
+void measure(const bench::Request& request) {
+  bench::Workload workload = bench::workload_named(request.name());
+  if (request.has("dropout")) {
+    workload.model.dropout = workload.model.attention_dropout = request.real("dropout", 0);
   }
-  return arguments;
-}
-
-std::size_t vocabulary_of(std::string_view preset) {
-  if (preset == "kucuk") return 30;
-  return preset == "gpt2" ? 50257 : 65;
-}
-
-// Ids by a multiplicative sequence: the same at every step.
-class SyntheticSource final : public train::BatchSource {
- public:
-  SyntheticSource(std::size_t vocabulary, std::size_t context) : vocabulary_(vocabulary), context_(context) {}
-  void fill(std::uint64_t /*t*/, std::size_t first, std::size_t count, data::Batch& batch) override {
-    if (!batch.inputs.empty()) return;
-    std::uint64_t x = 88172645463325252ULL + first;
-    for (std::size_t i = 0; i < count * context_; ++i) {
-      x ^= x << 13U;
-      x ^= x >> 7U;
-      x ^= x << 17U;
-      batch.inputs.push_back(static_cast<text::Token>(x % vocabulary_));
-      batch.targets.push_back(static_cast<std::int32_t>((x >> 32U) % vocabulary_));
-    }
-    const std::vector<std::size_t> lengths(count, context_);
-    batch.rows.lay_out(lengths, context_, first);
-  }
-
- private:
-  std::size_t vocabulary_;
-  std::size_t context_;
-};
-
-int run(const Arguments& arguments) {
-  const train::Preset& preset = train::preset_named(arguments.preset);
-  models::Config config = preset.model;
-  config.vocabulary = vocabulary_of(preset.name);
-  if (preset.name == "gpt2") config.context = 256;
-  Pool pool(arguments.threads);
+  Pool pool(request.threads());
   const kernels::Executor executor{pool};
-  const models::LanguageModel model(config, DType::f32, nn::ParameterStore::Gradients::kept);
+  const models::LanguageModel model(workload.model, DType::f32, nn::ParameterStore::Gradients::kept);
   model.initialise(executor, 1);
-  optim::Optimizer optimizer(model.parameters(), train::optimizer_settings(preset.settings));
-  SyntheticSource source(config.vocabulary, config.context);
+  optim::Optimizer optimizer(model.parameters(), train::optimizer_settings(workload.settings));
+  bench::SyntheticSource source(workload);
   train::LanguageObjective objective(model, source);
-  train::Stepper stepper(objective, optimizer, preset.settings, executor);
+  train::Stepper stepper(objective, optimizer, workload.settings, executor);
   const train::StopRequest never;
 
-  std::vector<double> milliseconds;
-  double total = 0;
-  const std::size_t warm_up = 3;
-  for (std::uint64_t t = 1;; ++t) {
-    const auto begin = std::chrono::steady_clock::now();
-    const train::Measured measured = stepper.measure(t, never);
-    stepper.update(t, measured);
-    const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
-    if (t <= warm_up) continue;
-    milliseconds.push_back(elapsed.count());
-    total += elapsed.count();
-    const std::size_t done = milliseconds.size();
-    if (arguments.steps != 0 ? done == arguments.steps : done >= 5 && total > 2000) break;
-  }
-  std::sort(milliseconds.begin(), milliseconds.end());
-  const double median = milliseconds[milliseconds.size() / 2];
-  const double tokens_per_s = 1e3 * static_cast<double>(preset.settings.batch * config.context) / median;
-  if (arguments.json) {
+  std::uint64_t t = 0;
+  const auto step = [&] {
+    ++t;
+    stepper.update(t, stepper.measure(t, never));
+  };
+  while (t < kWarmUp) step();
+  const bench::Samples samples = bench::sampled(step, request.count("steps", 0));
+  const auto tokens = std::accumulate(workload.lengths.begin(), workload.lengths.end(), std::size_t{0});
+  const double tokens_per_s = 1e3 * static_cast<double>(tokens) / samples.median();
+  if (request.json()) {
     fmt::print(
-        "{{\"preset\":\"{}\",\"threads\":{},\"parameters\":{},\"steps\":{},\"ms_per_step\":{:.5f},"
-        "\"ms_per_step_least\":{:.5f},\"tokens_per_s\":{:.1f},\"activation_bytes\":{}}}\n",
-        preset.name, arguments.threads, model.parameters().count(), milliseconds.size(), median, milliseconds.front(),
-        tokens_per_s, stepper.activation_bytes());
+        "{{\"name\":\"{}\",\"threads\":{},\"parameters\":{},\"steps\":{},\"ms\":{:.5f},\"ms_least\":{:.5f},"
+        "\"tokens_per_s\":{:.1f},\"activation_bytes\":{}}}\n",
+        workload.name, pool.threads(), model.parameters().count(), samples.milliseconds.size(), samples.median(),
+        samples.least(), tokens_per_s, stepper.activation_bytes());
   } else {
     fmt::print(
         "{}: {} parameters, {} threads, {:.4f} ms a step (median of {}, least {:.4f}), {:.0f} tokens/s, "
         "{:.1f} MiB of activations\n",
-        preset.name, model.parameters().count(), arguments.threads, median, milliseconds.size(), milliseconds.front(),
-        tokens_per_s, static_cast<double>(stepper.activation_bytes()) / (1U << 20U));
+        workload.name, model.parameters().count(), pool.threads(), samples.median(), samples.milliseconds.size(),
+        samples.least(), tokens_per_s, static_cast<double>(stepper.activation_bytes()) / (1U << 20U));
   }
-  return std::fflush(stdout) == 0 ? 0 : 4;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return run(parsed(argc, argv));
-  } catch (const Error& error) {
-    std::fprintf(stderr, "step: error: %s\n", error.what());
-    return exit_code(error.kind());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "step: error: %s\n", error.what());
-    return 1;
-  }
+  return bench::run_benchmark("step", [&] {
+    measure(
+        {argc, argv, "step NAME [--threads N] [--steps N] [--dropout RATE] [--json]", {"threads", "steps", "dropout"}});
+  });
 }
