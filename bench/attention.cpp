@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "dikkat/base/parallel.h"
-#include "dikkat/random/streams.h"
 #include "dikkat/kernels/normal_fill.h"
+#include "dikkat/random/streams.h"
 #include "harness.h"
 
 namespace {
@@ -40,13 +40,20 @@ void measure(const bench::Request& request) {
   };
   const std::vector<float>& fixed = qkv;
   const auto both = [&] {
-    kernels::attention_forward<float>(executor, shape,
-                                      {part(fixed, 0), part(fixed, 1), part(fixed, 2), {out.data(), kChannels},
-                                       max.data(), sum.data()});
+    kernels::attention_forward<float>(
+        executor, shape,
+        {part(fixed, 0), part(fixed, 1), part(fixed, 2), {out.data(), kChannels}, max.data(), sum.data()});
     kernels::attention_backward<float>(executor, shape,
-                                       {part(fixed, 0), part(fixed, 1), part(fixed, 2), {out.data(), kChannels},
-                                        max.data(), sum.data(), {d_out.data(), kChannels}, part(d_qkv, 0),
-                                        part(d_qkv, 1), part(d_qkv, 2)});
+                                       {part(fixed, 0),
+                                        part(fixed, 1),
+                                        part(fixed, 2),
+                                        {out.data(), kChannels},
+                                        max.data(),
+                                        sum.data(),
+                                        {d_out.data(), kChannels},
+                                        part(d_qkv, 0),
+                                        part(d_qkv, 1),
+                                        part(d_qkv, 2)});
   };
   if (tokens <= 8192) both();
   const bench::Samples samples = bench::sampled(both, request.count("times", 0));

@@ -1,6 +1,6 @@
 // `counted NAME`: one piece of work, inside counted_region(), for tools that count instructions (tests/counts). One
-// thread, everything warm. NAME: matmul, attention-forward, attention-backward, norm, adam, or a workload, of which it is
-// one step of training; of shakespeare-cpu on one window of its twelve (counting takes its time).
+// thread, everything warm. NAME: matmul, attention-forward, attention-backward, norm, adam, or a workload, of which it
+// is one step of training; of shakespeare-cpu on one window of its twelve (counting takes its time).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -64,15 +64,21 @@ void attention(const Executor& executor, bool backward) {
   };
   const auto forward = [&] {
     kernels::attention_forward<float>(
-        executor, shape,
-        {part(qkv, 0), part(qkv, 1), part(qkv, 2), {out.data(), kChannels}, max.data(), sum.data()});
+        executor, shape, {part(qkv, 0), part(qkv, 1), part(qkv, 2), {out.data(), kChannels}, max.data(), sum.data()});
   };
   if (!backward) return warm_and_counted(forward);
   forward();
   warm_and_counted([&] {
     kernels::attention_backward<float>(executor, shape,
-                                       {part(qkv, 0), part(qkv, 1), part(qkv, 2), {out.data(), kChannels}, max.data(),
-                                        sum.data(), {d_out.data(), kChannels}, part(d_qkv, 0), part(d_qkv, 1),
+                                       {part(qkv, 0),
+                                        part(qkv, 1),
+                                        part(qkv, 2),
+                                        {out.data(), kChannels},
+                                        max.data(),
+                                        sum.data(),
+                                        {d_out.data(), kChannels},
+                                        part(d_qkv, 0),
+                                        part(d_qkv, 1),
                                         part(d_qkv, 2)});
   });
 }
@@ -85,12 +91,11 @@ void norm(const Executor& executor) {
   const kernels::NormShape shape{.rows = kRows, .columns = kColumns};
   const std::array<std::size_t, 2> chunks = {0, kRows};
   warm_and_counted([&] {
-    kernels::norm_forward<float>(executor, shape,
-                                 {x.data(), gain.data(), nullptr, y.data(), mean.data(), rstd.data()});
-    kernels::norm_backward<float>(executor, shape,
-                                  {x.data(), gain.data(), mean.data(), rstd.data(), dy.data(), dx.data(),
-                                   d_gain.data(), nullptr},
-                                  chunks, kernels::Store::assign);
+    kernels::norm_forward<float>(executor, shape, {x.data(), gain.data(), nullptr, y.data(), mean.data(), rstd.data()});
+    kernels::norm_backward<float>(
+        executor, shape,
+        {x.data(), gain.data(), mean.data(), rstd.data(), dy.data(), dx.data(), d_gain.data(), nullptr}, chunks,
+        kernels::Store::assign);
   });
 }
 

@@ -20,8 +20,7 @@ void measure(const bench::Request& request) {
   const kernels::Executor executor{pool};
   const models::LanguageModel model(workload.model, DType::f32, nn::ParameterStore::Gradients::none);
   model.initialise(executor, 1);
-  const std::size_t tokens =
-      std::min(request.count("tokens", workload.model.context), workload.model.context);
+  const std::size_t tokens = std::min(request.count("tokens", workload.model.context), workload.model.context);
   const auto window = [&] {
     generate::Session session(model, executor);
     text::Token next = 0;

@@ -44,9 +44,7 @@ std::size_t Request::count(std::string_view option, std::size_t fallback) const 
   return static_cast<std::size_t>(number);
 }
 
-unsigned Request::threads() const {
-  return std::max(1U, static_cast<unsigned>(count("threads", available_threads())));
-}
+unsigned Request::threads() const { return std::max(1U, static_cast<unsigned>(count("threads", available_threads()))); }
 
 int run_benchmark(std::string_view program, const std::function<void()>& benchmark) {
   try {

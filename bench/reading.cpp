@@ -1,4 +1,5 @@
-// Reading a text and coding its characters, as a training does before its first step: `reading FILE [--times N] [--json]`.
+// Reading a text and coding its characters, as a training does before its first step: `reading FILE [--times N]
+// [--json]`.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -33,5 +34,7 @@ void measure(const bench::Request& request) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run_benchmark("reading", [&] { measure({argc, argv, "reading FILE [--times N] [--json]", {"times"}}); });
+  return bench::run_benchmark("reading", [&] {
+    measure({argc, argv, "reading FILE [--times N] [--json]", {"times"}});
+  });
 }

@@ -1,4 +1,5 @@
-// One training step of a workload on synthetic ids: `step NAME [--threads N] [--steps N] [--dropout RATE] [--json]`.
+// One training step of a workload on synthetic ids: `step NAME [--threads N] [--steps N] [--dropout RATE]
+// [--micro-batch N] [--json]`.
 // NAME: kucuk, shakespeare-cpu, shakespeare, gpt2, names-16, names-32, names-64 (see workload.h).
 #include <fmt/format.h>
 
@@ -21,6 +22,7 @@ void measure(const bench::Request& request) {
   if (request.has("dropout")) {
     workload.model.dropout = workload.model.attention_dropout = request.real("dropout", 0);
   }
+  workload.settings.micro_batch = request.count("micro-batch", 0);
   Pool pool(request.threads());
   const kernels::Executor executor{pool};
   const models::LanguageModel model(workload.model, DType::f32, nn::ParameterStore::Gradients::kept);
@@ -59,7 +61,9 @@ void measure(const bench::Request& request) {
 
 int main(int argc, char** argv) {
   return bench::run_benchmark("step", [&] {
-    measure(
-        {argc, argv, "step NAME [--threads N] [--steps N] [--dropout RATE] [--json]", {"threads", "steps", "dropout"}});
+    measure({argc,
+             argv,
+             "step NAME [--threads N] [--steps N] [--dropout RATE] [--micro-batch N] [--json]",
+             {"threads", "steps", "dropout", "micro-batch"}});
   });
 }

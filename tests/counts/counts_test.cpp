@@ -1,5 +1,6 @@
-// The work of kernels and steps in instructions, which no busy machine can change: counted by callgrind on the AVX2 path
-// (it knows no AVX-512) and held against instructions.json, within 2 %. Fewer is welcome too, and written down there.
+// The work of kernels and steps in instructions, which no busy machine can change: counted by callgrind on the AVX2
+// path (it knows no AVX-512) and held against instructions.json, within 2 %. Fewer is welcome too, and written down
+// there.
 #include <gtest/gtest.h>
 #include <stdio.h>  // popen is POSIX
 
@@ -33,8 +34,10 @@ constexpr const char* kLoops =
 
 // callgrind's last line: "==123== Collected : 4567".
 std::optional<std::uint64_t> instructions_of(const std::string& name) {
-  const std::string text = printed_by(std::string(kLoops) + "valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no "
-                                      "--toggle-collect=counted_region " DIKKAT_COUNTED_PATH " " + name);
+  const std::string text = printed_by(std::string(kLoops) +
+                                      "valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no "
+                                      "--toggle-collect=counted_region " DIKKAT_COUNTED_PATH " " +
+                                      name);
   const std::string_view label = "Collected : ";
   const std::size_t at = text.find(label);
   if (at == std::string::npos) {

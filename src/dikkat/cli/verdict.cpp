@@ -20,7 +20,8 @@ using Runs = std::vector<data::ScoredRun>;
 
 stats::Question question_of(const Arguments& arguments) {
   if (!arguments.has("smallest-difference")) {
-    throw Error(ErrorKind::usage, "--smallest-difference is missing: nobody else can say which difference would matter to you",
+    throw Error(ErrorKind::usage,
+                "--smallest-difference is missing: nobody else can say which difference would matter to you",
                 {.hint = "give it in the scores' unit, --smallest-difference 0.01 for instance"});
   }
   stats::Question question;
@@ -62,7 +63,8 @@ std::vector<double> turned(std::vector<double> scores, bool lower_is_better) {
   return scores;
 }
 
-// Lists that share a few seeds only are two samples; where one holds all seeds of the other they are pairs, however few.
+// Lists that share a few seeds only are two samples; where one holds all seeds of the other they are pairs, however
+// few.
 bool pair_up(const Pairs& pairs, const Runs& a, const Runs& b) {
   return pairs.a.size() >= stats::kFirstLook || pairs.a.size() == std::min(a.size(), b.size());
 }
@@ -83,11 +85,14 @@ Compared compared(const Arguments& arguments) {
              .verdict = {}};
   if (!c.paired) {
     if (question.looks != stats::Looks::once) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("only {} of the seeds in {} and {} are common, too few to pair, and runs that do not pair allow one "
-                              "look only",
-                              pairs.a.size(), c.a, c.b),
-                  {.key = "looks", .hint = "run both on the same seeds, or, if their number was fixed beforehand, say --looks once"});
+      throw Error(
+          ErrorKind::usage,
+          fmt::format(
+              "only {} of the seeds in {} and {} are common, too few to pair, and runs that do not pair allow one "
+              "look only",
+              pairs.a.size(), c.a, c.b),
+          {.key = "looks",
+           .hint = "run both on the same seeds, or, if their number was fixed beforehand, say --looks once"});
     }
     pairs = {scores_of(a), scores_of(b)};
   }
@@ -116,37 +121,41 @@ int run_verdict(const Arguments& arguments, Output& output) {
 }  // namespace
 
 Command verdict_command() {
-  return {
-      .name = "verdict",
-      .summary = "say whether one kind of run is really better than another",
-      .description =
-          "Takes two tables of runs, one for each kind, with two columns: the seed of a run and its score (accuracy, or with "
-          "--lower-is-better a loss). Pairs the runs of equal seed and answers for B against A: better, worse, no difference "
-          "that matters, or undecided and about how many more pairs would decide; with an interval that you may look at after "
-          "every new pair (--looks any, a sequential t) or once (--looks once, Student's t).\n"
-          "There is no verdict below ten pairs, nor with fewer than six differences that are not zero. Tables whose seeds do "
-          "not pair are compared by Welch's t, with --looks once only. Every verdict exits with 0.",
-      .operands = {{.name = "A", .help = "table of the runs to compare with"},
-                   {.name = "B", .help = "table of the runs that are judged"}},
-      .groups = {{"The question",
-                  {{.name = "smallest-difference",
-                    .value = "X",
-                    .help = "the least difference that matters to you, in the scores' unit",
-                    .required = true},
-                   {.name = "lower-is-better", .help = "the scores are losses"},
-                   {.name = "looks",
-                    .value = "KIND",
-                    .help = "any: ask again whenever seeds are added; once: their number was fixed beforehand",
-                    .fallback = "any",
-                    .choices = {"any", "once"}},
-                   {.name = "comparisons",
-                    .value = "K",
-                    .help = "how many kinds are compared with A in all; they share the 5 % of error",
-                    .fallback = "1"}}}},
-      .examples = {{"dikkat verdict one-head.csv four-heads.csv --smallest-difference 0.01", "accuracies of two kinds of run"},
-                   {"dikkat verdict a.csv b.csv --smallest-difference 0.005 --lower-is-better --json",
-                    "losses, the answer for a program"}},
-      .run = run_verdict};
+  return {.name = "verdict",
+          .summary = "say whether one kind of run is really better than another",
+          .description =
+              "Takes two tables of runs, one for each kind, with two columns: the seed of a run and its score "
+              "(accuracy, or with "
+              "--lower-is-better a loss). Pairs the runs of equal seed and answers for B against A: better, worse, no "
+              "difference "
+              "that matters, or undecided and about how many more pairs would decide; with an interval that you may "
+              "look at after "
+              "every new pair (--looks any, a sequential t) or once (--looks once, Student's t).\n"
+              "There is no verdict below ten pairs, nor with fewer than six differences that are not zero. Tables "
+              "whose seeds do "
+              "not pair are compared by Welch's t, with --looks once only. Every verdict exits with 0.",
+          .operands = {{.name = "A", .help = "table of the runs to compare with"},
+                       {.name = "B", .help = "table of the runs that are judged"}},
+          .groups = {{"The question",
+                      {{.name = "smallest-difference",
+                        .value = "X",
+                        .help = "the least difference that matters to you, in the scores' unit",
+                        .required = true},
+                       {.name = "lower-is-better", .help = "the scores are losses"},
+                       {.name = "looks",
+                        .value = "KIND",
+                        .help = "any: ask again whenever seeds are added; once: their number was fixed beforehand",
+                        .fallback = "any",
+                        .choices = {"any", "once"}},
+                       {.name = "comparisons",
+                        .value = "K",
+                        .help = "how many kinds are compared with A in all; they share the 5 % of error",
+                        .fallback = "1"}}}},
+          .examples = {{"dikkat verdict one-head.csv four-heads.csv --smallest-difference 0.01",
+                        "accuracies of two kinds of run"},
+                       {"dikkat verdict a.csv b.csv --smallest-difference 0.005 --lower-is-better --json",
+                        "losses, the answer for a program"}},
+          .run = run_verdict};
 }
 
 }  // namespace dikkat::cli

@@ -32,11 +32,13 @@ std::string more_pairs(std::size_t needed, std::size_t have) {
 std::string undecided_text(const Compared& c) {
   const stats::Verdict& v = c.verdict;
   if (!v.spread) {
-    return fmt::format("undecided: all differences are {:+.4g}; without any spread there is no interval to judge by, and scores "
-                       "of different seeds should differ",
-                       v.mean);
+    return fmt::format(
+        "undecided: all differences are {:+.4g}; without any spread there is no interval to judge by, and scores "
+        "of different seeds should differ",
+        v.mean);
   }
-  std::string out = fmt::format("undecided: {} may be ahead or behind, {:+.4g} on average ({})", c.b, v.mean, interval_text(c));
+  std::string out =
+      fmt::format("undecided: {} may be ahead or behind, {:+.4g} on average ({})", c.b, v.mean, interval_text(c));
   if (v.needed) {
     const stats::PairsNeeded& n = *v.needed;
     out += fmt::format("; about {} more pairs ({} to {}) would decide between a difference of {} and none",
@@ -50,31 +52,30 @@ std::string answer_text(const Compared& c) {
   const stats::Verdict& v = c.verdict;
   const std::string delta = number_text(c.question.smallest_difference);
   const auto directed = [&](const char* word, const char* where, double nearest) {
-    return fmt::format("{}: {} is {} {} by {} on average ({}), {}", word, c.b, where, c.a, number_text(std::abs(v.mean)),
-                       interval_text(c),
-                       nearest >= c.question.smallest_difference ? "at least the " + delta + " that matters"
-                                                                 : "perhaps by less than the " + delta + " that matters");
+    return fmt::format("{}: {} is {} {} by {} on average ({}), {}", word, c.b, where, c.a,
+                       number_text(std::abs(v.mean)), interval_text(c),
+                       nearest >= c.question.smallest_difference
+                           ? "at least the " + delta + " that matters"
+                           : "perhaps by less than the " + delta + " that matters");
   };
   switch (v.answer) {
-    case Answer::better:
-      return directed("better", "ahead of", v.interval.low);
-    case Answer::worse:
-      return directed("worse", "behind", -v.interval.high);
+    case Answer::better: return directed("better", "ahead of", v.interval.low);
+    case Answer::worse: return directed("worse", "behind", -v.interval.high);
     case Answer::no_difference:
-      return fmt::format("no difference that matters: {} and {} differ by {:+.4g} on average ({}), less than {} either way{}",
-                         c.b, c.a, v.mean, interval_text(c), delta,
-                         v.interval.low > 0    ? fmt::format("; {} is better by less than that", c.b)
-                         : v.interval.high < 0 ? fmt::format("; {} is worse by less than that", c.b)
-                                               : "");
-    case Answer::undecided:
-      return undecided_text(c);
+      return fmt::format(
+          "no difference that matters: {} and {} differ by {:+.4g} on average ({}), less than {} either way{}", c.b,
+          c.a, v.mean, interval_text(c), delta,
+          v.interval.low > 0    ? fmt::format("; {} is better by less than that", c.b)
+          : v.interval.high < 0 ? fmt::format("; {} is worse by less than that", c.b)
+                                : "");
+    case Answer::undecided: return undecided_text(c);
     case Answer::too_few_pairs:
       return c.paired ? fmt::format("too few pairs: {}, and no verdict is given below {}", v.pairs, stats::kFirstLook)
                       : fmt::format("too few pairs: seeds do not pair, and one side has fewer than {} runs",
                                     stats::kLeastUnpaired);
     case Answer::too_few_nonzero:
-      return fmt::format("too few non-zero differences: {} of {} pairs, and no verdict is given below {}", v.won + v.lost,
-                         v.pairs, stats::kLeastNonzero);
+      return fmt::format("too few non-zero differences: {} of {} pairs, and no verdict is given below {}",
+                         v.won + v.lost, v.pairs, stats::kLeastNonzero);
     case Answer::same_computation:
       return fmt::format("same computation: all {} scores are equal to the last bit", v.pairs);
   }
@@ -89,14 +90,16 @@ std::string pairs_text(const Compared& c) {
   }
   std::string out = counted(v.pairs, "pair") + " of equal seed";
   if (c.runs_a + c.runs_b > 2 * v.pairs) {
-    out += fmt::format(" ({} of {} and {} of {})", v.pairs, counted(c.runs_a, "run"), v.pairs, counted(c.runs_b, "run"));
+    out +=
+        fmt::format(" ({} of {} and {} of {})", v.pairs, counted(c.runs_a, "run"), v.pairs, counted(c.runs_b, "run"));
   }
   if (v.pairs == 0) return out;
   const stats::Interval share = stats::wilson_interval(v.won, v.pairs);
   out += fmt::format(": {} ahead in {}, behind in {}", c.b, v.won, v.lost);
   if (v.won + v.lost < v.pairs) out += fmt::format(", equal in {}", v.pairs - v.won - v.lost);
   return out + fmt::format("; of single runs it wins {:.0f} % ({:.0f} to {:.0f})",
-                           100 * static_cast<double>(v.won) / static_cast<double>(v.pairs), 100 * share.low, 100 * share.high);
+                           100 * static_cast<double>(v.won) / static_cast<double>(v.pairs), 100 * share.low,
+                           100 * share.high);
 }
 
 std::string looks_text(const Compared& c) {
@@ -110,7 +113,8 @@ std::string looks_text(const Compared& c) {
 
 }  // namespace
 
-std::string difference_picture(std::span<const double> differences, const stats::Interval& interval, std::size_t columns) {
+std::string difference_picture(std::span<const double> differences, const stats::Interval& interval,
+                               std::size_t columns) {
   constexpr std::array<const char*, 9> kHeights = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   constexpr std::size_t kLeast = 20;
   double low = 0, high = 0;
@@ -154,10 +158,13 @@ std::string difference_picture(std::span<const double> differences, const stats:
 
 std::string verdict_text(const Compared& c, std::size_t columns) {
   const stats::Verdict& v = c.verdict;
-  const auto wrapped = [&](const std::string& paragraph) { return text::wrapped_to(paragraph, std::min<std::size_t>(columns, 80), 0); };
+  const auto wrapped = [&](const std::string& paragraph) {
+    return text::wrapped_to(paragraph, std::min<std::size_t>(columns, 80), 0);
+  };
   std::string out = wrapped(answer_text(c) + ".") + "\n";
   if (c.paired && v.spread) out += difference_picture(c.differences, v.interval, columns) + "\n";
-  std::string numbers = fmt::format("Means {} ({}) and {} ({})", number_text(c.mean_a), c.a, number_text(c.mean_b), c.b);
+  std::string numbers =
+      fmt::format("Means {} ({}) and {} ({})", number_text(c.mean_a), c.a, number_text(c.mean_b), c.b);
   if (std::isfinite(v.deviation)) {
     numbers += c.paired ? fmt::format("; differences {:+.4g} with deviation {}", v.mean, number_text(v.deviation))
                         : fmt::format("; difference {:+.4g} with standard error {}", v.mean, number_text(v.deviation));
@@ -165,9 +172,10 @@ std::string verdict_text(const Compared& c, std::size_t columns) {
   if (c.lower_is_better) numbers += ", turned so that more is better";
   out += wrapped(pairs_text(c) + ".") + wrapped(numbers + ".") + wrapped(looks_text(c) + ".");
   if (c.paired && v.pairs >= stats::kFirstLook && v.spread) {
-    out += wrapped(fmt::format("A second opinion that decides nothing: were the signs of the differences chance, so much would "
-                               "be seen with probability {} (sign-flip test).",
-                               number_text(v.sign_flip_p)));
+    out += wrapped(
+        fmt::format("A second opinion that decides nothing: were the signs of the differences chance, so much would "
+                    "be seen with probability {} (sign-flip test).",
+                    number_text(v.sign_flip_p)));
   }
   return out + wrapped("It speaks of new seeds on the data these scores come from; other data is another question.");
 }
@@ -176,7 +184,9 @@ Json verdict_json(const Compared& c) {
   const stats::Verdict& v = c.verdict;
   const bool bounded = std::isfinite(v.interval.low) && std::isfinite(v.interval.high);
   const stats::Interval share = stats::wilson_interval(v.won, v.pairs);
-  const auto pair_of = [](Json first, Json second) { return Json::array().push(std::move(first)).push(std::move(second)); };
+  const auto pair_of = [](Json first, Json second) {
+    return Json::array().push(std::move(first)).push(std::move(second));
+  };
   return Json::object()
       .set("verdict", text_of(v.answer))
       .set("interval", bounded ? pair_of(v.interval.low, v.interval.high) : Json())

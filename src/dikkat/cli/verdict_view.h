@@ -12,9 +12,9 @@ namespace dikkat::cli {
 
 // What was compared: b against a.
 struct Compared {
-  std::string a, b;                // their names
-  std::size_t runs_a = 0, runs_b = 0;  // in their files
-  double mean_a = 0, mean_b = 0;   // of the scores compared, as they stand in the files
+  std::string a, b;                      // their names
+  std::size_t runs_a = 0, runs_b = 0;    // in their files
+  double mean_a = 0, mean_b = 0;         // of the scores compared, as they stand in the files
   std::vector<double> differences = {};  // of the pairs, turned so that more is better for b
   bool paired = true;
   bool lower_is_better = false;

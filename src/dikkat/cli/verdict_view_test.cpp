@@ -45,7 +45,8 @@ TEST(VerdictText, BeginsWithTheAnswer) {
                          "+2.964), at least the 0.1 that matters.\n"));
   EXPECT_THAT(verdict_text(of_differences(kSleepGains, 1), 80), HasSubstr("perhaps by less than the 1 that"));
   EXPECT_THAT(verdict_text(of_differences({1, 2, 3}, 1), 80), StartsWith("too few pairs: 3, and no verdict"));
-  EXPECT_THAT(verdict_text(of_differences(std::vector<double>(12, 0.0), 1), 80), StartsWith("same computation: all 12"));
+  EXPECT_THAT(verdict_text(of_differences(std::vector<double>(12, 0.0), 1), 80),
+              StartsWith("same computation: all 12"));
 }
 
 TEST(VerdictJson, HasNullWhereTheIntervalHasNoEnd) {

@@ -40,7 +40,8 @@ class ScoreReader {
     if (reader_.next_field(field)) refuse_width();
     const ReadNumber read = number_in(score);
     if (first && read.reading == Reading::text) return;
-    if (read.reading != Reading::number) refuse_number(read.reading, score, file_, text_of(score_place, "score"), kDiverged);
+    if (read.reading != Reading::number)
+      refuse_number(read.reading, score, file_, text_of(score_place, "score"), kDiverged);
     if (seed.empty()) refuse("the run has no seed", text_of(seed_place), "name the seed of each run");
     const auto [known, fresh] = rows_.try_emplace(seed, seed_place.row);
     if (!fresh) {
@@ -54,7 +55,8 @@ class ScoreReader {
   }
 
   [[noreturn]] void refuse(std::string rule, std::string place, std::string hint) const {
-    throw Error(ErrorKind::malformed, std::move(rule), {.file = file_, .key = std::move(place), .hint = std::move(hint)});
+    throw Error(ErrorKind::malformed, std::move(rule),
+                {.file = file_, .key = std::move(place), .hint = std::move(hint)});
   }
   [[noreturn]] void refuse_width() const {
     refuse("a row must have two fields, the seed of a run and its score", text_of(reader_.place()),

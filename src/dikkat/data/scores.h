@@ -14,9 +14,10 @@ struct ScoredRun {
 
 inline constexpr std::size_t kMostScoredRuns = 1'000'000;
 
-// In the order of the file. Comma, semicolon or tab (see series_fields.h); a first row whose second field is no number names
-// the columns. Error{malformed} with row and column for a row that has not two fields, an empty seed or one that stands there
-// twice, a score that is no finite number; for a file without a run. Error{limit} for more than kMostScoredRuns.
+// In the order of the file. Comma, semicolon or tab (see series_fields.h); a first row whose second field is no number
+// names the columns. Error{malformed} with row and column for a row that has not two fields, an empty seed or one that
+// stands there twice, a score that is no finite number; for a file without a run. Error{limit} for more than
+// kMostScoredRuns.
 [[nodiscard]] std::vector<ScoredRun> read_scores(const std::filesystem::path& path);
 
 }  // namespace dikkat::data

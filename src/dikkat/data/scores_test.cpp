@@ -23,8 +23,8 @@ class ScoresTest : public ::testing::Test {
 };
 
 TEST_F(ScoresTest, ReadsTwoColumnsWithNamesOrWithout) {
-  for (const char* content : {"seed,score\n1,0.5\n2,-3e-1\n", "1,0.5\n2,-0.3\n", "\xEF\xBB\xBFseed;score\r\n1;0.5\r\n2;-0.3",
-                              "1\t0.5\n\n2\t-0.3\n"}) {
+  for (const char* content : {"seed,score\n1,0.5\n2,-3e-1\n", "1,0.5\n2,-0.3\n",
+                              "\xEF\xBB\xBFseed;score\r\n1;0.5\r\n2;-0.3", "1\t0.5\n\n2\t-0.3\n"}) {
     const auto runs = read(content);
     ASSERT_EQ(runs.size(), 2U) << content;
     EXPECT_EQ(runs[0].seed, "1");

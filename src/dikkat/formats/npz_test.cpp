@@ -134,13 +134,28 @@ TEST(Npz, RefusesArraysThatAreNotWhatTheyWereSaidToBe) {
   EXPECT_EQ(error_of([&] { npz.finish(); }).kind(), ErrorKind::internal) << "still open";
 }
 
-// More than 4 GiB in one array, and an array that begins behind them. Sizes are read from the directory; the sum of the
-// large one takes seconds.
+std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t width) {
+  std::uint64_t number = 0;
+  for (std::size_t i = width; i-- > 0;) number = number << 8U | static_cast<unsigned char>(bytes.at(at + i));
+  return number;
+}
+
+std::string bytes_of(const std::filesystem::path& path, std::uint64_t from, std::size_t count) {
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(from));
+  std::string bytes(count, '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(count));
+  return bytes;
+}
+
+// More than 4 GiB in one array, and an array that begins behind them: the directory's fields of 64 bits
+// (APPNOTE 4.5.3), read by hand because minizip 1.1 does not find them where long has 64 bits.
 TEST(Npz, GoesBeyondFourGibibytes) {
   if (std::getenv("DIKKAT_FULL") == nullptr) GTEST_SKIP() << "writes 4 GiB; set DIKKAT_FULL=1";
   const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "a.npz";
   constexpr std::uint64_t kBytes = (std::uint64_t{1} << 32U) + 12;
-  NpzWriter npz(folder / "a.npz");
+  NpzWriter npz(path);
   npz.begin("large", {.number = NpyNumber::u8, .shape = {kBytes}});
   const std::vector<std::byte> piece(1U << 24U);
   for (std::uint64_t written = 0; written < kBytes;) {
@@ -151,19 +166,21 @@ TEST(Npz, GoesBeyondFourGibibytes) {
   npz.end();
   npz.add("after", counting({3}));
   npz.finish();
-  const unzFile file = unzOpen64((folder / "a.npz").c_str());
-  ASSERT_NE(file, nullptr);
-  unz_file_info64 information;
-  ASSERT_EQ(unzGoToFirstFile(file), UNZ_OK);
-  ASSERT_EQ(unzGetCurrentFileInfo64(file, &information, nullptr, 0, nullptr, 0, nullptr, 0), UNZ_OK);
-  EXPECT_EQ(information.uncompressed_size, kBytes + 128);
-  ASSERT_EQ(unzGoToNextFile(file), UNZ_OK);
-  ASSERT_EQ(unzOpenCurrentFile(file), UNZ_OK);
-  std::string content(140, '\0');
-  EXPECT_EQ(unzReadCurrentFile(file, content.data(), 140), 140);
-  EXPECT_EQ(unzCloseCurrentFile(file), UNZ_OK);
-  EXPECT_EQ(content, npy_bytes(counting({3})));
-  unzClose(file);
+
+  constexpr std::size_t kTail = 400, kEntry = 46,
+                        kExtra = 4;  // what precedes an entry's name, and an extra field's data
+  const std::string tail = bytes_of(path, std::filesystem::file_size(path) - kTail, kTail);
+  const std::size_t large = tail.find("PK\x01\x02"), after = tail.rfind("PK\x01\x02");
+  ASSERT_LT(large, after);
+  const auto extra_of = [&](std::size_t entry) { return entry + kEntry + number_at(tail, entry + 28, 2) + kExtra; };
+  EXPECT_EQ(number_at(tail, large + 24, 4), 0xFFFFFFFFU);
+  EXPECT_EQ(number_at(tail, extra_of(large), 8), kBytes + 128);
+  EXPECT_EQ(number_at(tail, extra_of(large) + 8, 8), kBytes + 128);
+  EXPECT_EQ(number_at(tail, after + 42, 4), 0xFFFFFFFFU);
+  const std::string local = bytes_of(path, number_at(tail, extra_of(after), 8), 300);
+  EXPECT_EQ(local.substr(0, 4), "PK\x03\x04");
+  const std::size_t content = 30 + number_at(local, 26, 2) + number_at(local, 28, 2);
+  EXPECT_EQ(local.substr(content, 140), npy_bytes(counting({3})));
 }
 
 }  // namespace

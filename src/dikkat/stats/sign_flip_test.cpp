@@ -8,7 +8,9 @@ namespace dikkat::stats {
 namespace {
 
 // All of one sign: only they and their mirror reach that far, 2 of 2^6.
-TEST(SignFlip, OfSixGainsIsOneInThirtyTwo) { EXPECT_EQ(sign_flip_p(std::vector{1.0, 2.0, 0.5, 3.0, 1.5, 0.1}), 2.0 / 64); }
+TEST(SignFlip, OfSixGainsIsOneInThirtyTwo) {
+  EXPECT_EQ(sign_flip_p(std::vector{1.0, 2.0, 0.5, 3.0, 1.5, 0.1}), 2.0 / 64);
+}
 
 // 1 + 2 - 3 = 0 is reached by every choice; 3 - 1 and 3 + 1 reach 2 in all, 4 in two of four.
 TEST(SignFlip, CountsTies) {

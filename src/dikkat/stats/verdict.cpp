@@ -17,7 +17,8 @@ constexpr double kNoSpread = 1e-9;
 void check(const Question& question) {
   const double delta = question.smallest_difference;
   if (!(delta > 0) || !std::isfinite(delta)) {
-    throw Error(ErrorKind::usage, "the smallest difference that matters must be a number above 0, not " + text_of(delta),
+    throw Error(ErrorKind::usage,
+                "the smallest difference that matters must be a number above 0, not " + text_of(delta),
                 {.key = "smallest_difference", .hint = "say which gain would be worth having, in the scores' unit"});
   }
   if (!(question.error > 0 && question.error < 1) || question.comparisons == 0) {
@@ -113,8 +114,9 @@ Verdict unpaired_verdict(std::span<const double> a, std::span<const double> b, c
   v.deviation = std::sqrt(of_a + of_b);
   v.spread = v.deviation > kNoSpread * std::abs(v.mean);
   if (v.spread) {
-    const double degrees = (of_a + of_b) * (of_a + of_b) /
-                           (of_a * of_a / static_cast<double>(a.size() - 1) + of_b * of_b / static_cast<double>(b.size() - 1));
+    const double degrees =
+        (of_a + of_b) * (of_a + of_b) /
+        (of_a * of_a / static_cast<double>(a.size() - 1) + of_b * of_b / static_cast<double>(b.size() - 1));
     const double half = t_quantile(1 - question.error_of_one() / 2, degrees) * v.deviation;
     v.interval = {v.mean - half, v.mean + half};
   }

@@ -1,7 +1,8 @@
 // Is B better than A? What runs of both on several seeds allow to say, in words that have been simulated.
 //
-// The unit is a pair: one seed in both arms, its difference turned so that more is better for B. The interval of the mean
-// difference holds the truth for new seeds on the same evaluation text with probability 1 - error / comparisons. In order:
+// The unit is a pair: one seed in both arms, its difference turned so that more is better for B. The interval of the
+// mean difference holds the truth for new seeds on the same evaluation text with probability 1 - error / comparisons.
+// In order:
 //   guards                                  too few pairs; same computation; too few non-zero differences; no spread
 //   -delta < L and U < delta                no difference that matters
 //   L > 0                                   better
@@ -50,21 +51,21 @@ inline constexpr std::size_t kLeastUnpaired = 6;
 // Pairs in all, for a next sample with the spread of this one; at most kMostPairs.
 inline constexpr std::size_t kMostPairs = 1'000'000'000;
 struct PairsNeeded {
-  std::size_t better = 0;  // "better" with probability 80 % if the truth is delta
-  std::size_t none = 0;    // "no difference that matters" with about 80 % if there is none
-  std::size_t sure = 0;    // an answer whatever the truth
+  std::size_t better = 0;                   // "better" with probability 80 % if the truth is delta
+  std::size_t none = 0;                     // "no difference that matters" with about 80 % if there is none
+  std::size_t sure = 0;                     // an answer whatever the truth
   std::size_t none_low = 0, none_high = 0;  // of `none`: 80 % interval, as the spread itself is uncertain
 };
 
 struct Verdict {
   Answer answer = Answer::undecided;
-  std::size_t pairs = 0;  // 0 where runs do not pair
-  std::size_t won = 0, lost = 0;  // pairs in which B is ahead, behind; the rest is equal
-  double mean = 0;                // of the differences, or difference of the means
-  double deviation = 0;           // of the differences; of unpaired runs the standard error of `mean`
-  Interval interval;              // infinite before the first look
-  bool spread = true;             // false: all differences are one number, and no interval means anything
-  double sign_flip_p = 1;         // a second opinion that decides nothing; 1 for unpaired runs
+  std::size_t pairs = 0;                   // 0 where runs do not pair
+  std::size_t won = 0, lost = 0;           // pairs in which B is ahead, behind; the rest is equal
+  double mean = 0;                         // of the differences, or difference of the means
+  double deviation = 0;                    // of the differences; of unpaired runs the standard error of `mean`
+  Interval interval;                       // infinite before the first look
+  bool spread = true;                      // false: all differences are one number, and no interval means anything
+  double sign_flip_p = 1;                  // a second opinion that decides nothing; 1 for unpaired runs
   std::optional<PairsNeeded> needed = {};  // of an undecided answer
 };
 

@@ -82,8 +82,8 @@ class Trying {
   }
 
   void time_steps(Findings& findings) {
-    const std::size_t micro = settings().micro_batch;
-    const std::size_t at_once = micro == 0 ? settings().batch : std::min(micro, settings().batch);
+    const models::Config& model = trial_.spec.model;
+    const std::size_t at_once = samples_at_a_time(settings(), model.longest_sample(), models::parameter_count(model));
     const Amount amount = amount_within(kForTiming * trial_.seconds, 2, at_once);
     const auto full = probe(trial_.spec.model, number_type(settings()), amount);
     const double far = trial_.spec.model.task == models::Task::regress ? kFarInSquares : kFarInNats;

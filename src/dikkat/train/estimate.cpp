@@ -8,12 +8,13 @@
 
 #include "dikkat/base/error.h"
 #include "dikkat/base/size_text.h"
+#include "dikkat/train/evaluator.h"
 
 namespace dikkat::train {
 namespace {
 
 // The program itself, its stacks and buffers.
-constexpr std::size_t kProgramBytes = std::size_t{8} << 20U;
+constexpr std::size_t kProgramBytes = std::size_t{10} << 20U;
 
 std::size_t memory_limit() {
   std::size_t limit =
@@ -24,7 +25,11 @@ std::size_t memory_limit() {
   return limit;
 }
 
-// Numbers kept per row of the batch from the forward pass to the backward pass, and the widest transient beside them.
+// Of a row of the whole step, which is drawn before its first micro-batch: token, target, sample, position.
+constexpr std::size_t kDrawnRowBytes = 4 * sizeof(std::uint32_t);
+
+// Numbers kept per row of a micro-batch from the forward pass to the backward pass, and the widest transient beside
+// them.
 std::size_t numbers_per_row(const models::Config& c) {
   const std::size_t queries = c.heads * c.head_width_or_default();
   const std::size_t joint = queries + 2 * c.kv_heads_or_default() * c.head_width_or_default();
@@ -34,20 +39,27 @@ std::size_t numbers_per_row(const models::Config& c) {
   return 2 * c.width + c.layers * block + std::max(c.vocabulary, up + inner) + 2 * c.width;
 }
 
+// And per row of an evaluation: the widest moment of a block.
+std::size_t numbers_per_evaluated_row(const models::Config& c) {
+  const std::size_t inner = c.mlp_width_or_default();
+  return 3 * c.width + kernels::input_width(c.activation, inner) + inner;
+}
+
 }  // namespace
 
 Estimate estimate(const RunSpec& spec, std::size_t tokens) {
   const models::Config& model = spec.model;
   const std::size_t bytes = spec.settings.number == NumberKind::f64 ? 8 : 4;
-  const std::size_t samples =
-      spec.settings.micro_batch == 0 ? spec.settings.batch : std::min(spec.settings.micro_batch, spec.settings.batch);
   Estimate e;
   e.parameters = models::parameter_count(model);
+  const std::size_t samples = samples_at_a_time(spec.settings, model.longest_sample(), e.parameters);
   const std::size_t moments = spec.settings.optimizer == OptimizerKind::sgd ? 1 : 2;
   const std::size_t second = model.output == models::OutputKind::tied ? model.vocabulary * model.width : 0;
   const std::size_t held = e.parameters * (2 + moments) + second;
   e.memory_bytes = kProgramBytes + tokens * (sizeof(text::Token) + 1) +
-                   bytes * (held + samples * model.longest_sample() * numbers_per_row(model));
+                   bytes * (held + samples * model.longest_sample() * numbers_per_row(model) +
+                            kEvaluationRows * numbers_per_evaluated_row(model)) +
+                   spec.settings.batch * model.longest_sample() * (kDrawnRowBytes + bytes);
   e.checkpoint_bytes = bytes * e.parameters * (1 + moments) + 8192;
   // 6 per weight and token (forward 2, backward 4), and attention's two products each way over half the positions.
   const double positions = static_cast<double>(spec.settings.batch) * static_cast<double>(model.context);

@@ -7,12 +7,6 @@
 #include "dikkat/ops/cross_entropy.h"
 
 namespace dikkat::train {
-namespace {
-
-// Rows held at a time: enough to keep the products busy, little enough to stay below a training step's memory.
-constexpr std::size_t kRowsAtATime = 512;
-
-}  // namespace
 
 std::optional<Evaluation> Evaluator::evaluate(std::span<const text::Token> tokens, const StopRequest& stop) {
   const data::EvaluationWindows windows{tokens, model_.config().context};
@@ -22,7 +16,7 @@ std::optional<Evaluation> Evaluator::evaluate(std::span<const text::Token> token
                     " leaves nothing to predict",
                 {.hint = "give a text of at least two tokens"});
   }
-  const std::size_t at_a_time = std::max<std::size_t>(1, kRowsAtATime / model_.config().context);
+  const std::size_t at_a_time = std::max<std::size_t>(1, kEvaluationRows / model_.config().context);
   double total = 0;
   for (std::size_t first = 0; first < windows.count(); first += at_a_time) {
     if (stop.asked()) return std::nullopt;

@@ -19,6 +19,9 @@ struct Evaluation {
   std::optional<double> accuracy = {};  // of classes
 };
 
+// Rows held at a time: enough to keep the products busy, little enough to stay below a training step's memory.
+inline constexpr std::size_t kEvaluationRows = 512;
+
 class Evaluator {
  public:
   Evaluator(const models::LanguageModel& model, const kernels::Executor& executor)

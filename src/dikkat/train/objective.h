@@ -22,6 +22,8 @@ class Objective {
   virtual ~Objective() = default;
 
   [[nodiscard]] virtual const nn::ParameterStore& parameters() const = 0;
+  // Rows of the longest sample it may draw.
+  [[nodiscard]] virtual std::size_t longest_sample() const = 0;
   // Draws samples [first, first + count) of step t as micro-batch `place` (0, 1, ...), keeping its memory. A function
   // of (seed, t, sample) alone.
   virtual Drawn draw(std::size_t place, std::uint64_t t, std::size_t first, std::size_t count) = 0;

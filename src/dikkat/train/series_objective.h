@@ -55,6 +55,7 @@ class SeriesObjective final : public Objective {
                   std::size_t samples, std::uint64_t seed);
 
   [[nodiscard]] const nn::ParameterStore& parameters() const override { return model_.parameters(); }
+  [[nodiscard]] std::size_t longest_sample() const override { return model_.config().longest_sample(); }
   Drawn draw(std::size_t place, std::uint64_t t, std::size_t first, std::size_t count) override;
   [[nodiscard]] Tensor losses(Context& context, std::size_t place, double gradient_scale) override;
   // The series that is sample `sample` of step t.

@@ -100,6 +100,9 @@ Preset series() {
                        .validation_share = 0}};
 }
 
+// Their weights stay in the caches from one micro-batch to the next.
+constexpr std::size_t kFewParameters = 2'000'000;
+
 [[noreturn]] void refuse(const std::string& field, const std::string& what, const std::string& hint) {
   throw Error(ErrorKind::usage, field + ": " + what, {.key = field, .hint = hint});
 }
@@ -120,6 +123,14 @@ void check_micro_batch(const Settings& settings, const models::Config& model) {
 }
 
 }  // namespace
+
+std::size_t samples_at_a_time(const Settings& settings, std::size_t longest_sample, std::size_t parameters) {
+  if (settings.micro_batch != 0) return std::min(settings.micro_batch, settings.batch);
+  const std::size_t unit = kernels::samples_per_chunk(longest_sample);
+  const std::size_t rows = parameters > kFewParameters ? 4 * kernels::kChunkTokens : kernels::kChunkTokens;
+  const std::size_t chunk = std::max<std::size_t>(1, unit * longest_sample);
+  return std::min(settings.batch, unit * std::max<std::size_t>(1, rows / chunk));
+}
 
 DType number_type(const Settings& settings) { return settings.number == NumberKind::f64 ? DType::f64 : DType::f32; }
 

@@ -23,7 +23,7 @@ struct Settings {
   std::uint64_t seed = 1;
   std::uint64_t steps = 2000;
   std::size_t batch = 12;       // samples a step
-  std::size_t micro_batch = 0;  // samples at a time, whole chunks; 0: the whole batch
+  std::size_t micro_batch = 0;  // samples at a time, whole chunks; 0: see samples_at_a_time
   OptimizerKind optimizer = OptimizerKind::adamw;
   double learning_rate = 1e-3;
   double final_learning_rate = 1e-4;
@@ -49,7 +49,8 @@ struct Settings {
     visit("seed", self.seed, "seed of every draw");
     visit("steps", self.steps, "optimiser steps");
     visit("batch", self.batch, "samples a step");
-    visit("micro-batch", self.micro_batch, "samples held at a time (0: the whole batch); whole gradient chunks only");
+    visit("micro-batch", self.micro_batch,
+          "samples held at a time (0: what suits the caches); whole gradient chunks only");
     visit("optimizer", self.optimizer, "update rule");
     visit("learning-rate", self.learning_rate, "peak learning rate");
     visit("final-learning-rate", self.final_learning_rate, "learning rate at the last step");
@@ -98,6 +99,11 @@ struct Conduct {
 };
 
 [[nodiscard]] DType number_type(const Settings& settings);
+// Samples of a micro-batch, at most the batch: the settings' own, or, where they leave it open, whole chunks of some
+// 256 rows, and 1,024 where the weights (more than two million) would be read too often for so few. Sums of chunks make
+// it the same to the bit.
+[[nodiscard]] std::size_t samples_at_a_time(const Settings& settings, std::size_t longest_sample,
+                                            std::size_t parameters);
 [[nodiscard]] data::Texts::Cleaning cleaning_for(const Settings& settings);
 [[nodiscard]] data::SeriesOptions series_options(const Settings& settings, data::Labels labels);
 

@@ -187,5 +187,19 @@ TEST(ConductCheck, AtLeastTwoCheckpointsAreKept) {
   EXPECT_EQ(error_of([] { check(Conduct{.keep = 1}); }).place().key, "keep");
 }
 
+// 256 rows are four samples of 64, one of 200, one of 1,000 and sixteen of 16; 1,024 rows four samples of 256.
+TEST(SamplesAtATime, AreWholeChunksOfSomeHundredRows) {
+  const Settings open{.batch = 64};
+  EXPECT_EQ(samples_at_a_time(open, 64, 1'000'000), 4U);
+  EXPECT_EQ(samples_at_a_time(open, 200, 1'000'000), 1U);
+  EXPECT_EQ(samples_at_a_time(open, 1000, 1'000'000), 1U);
+  EXPECT_EQ(samples_at_a_time(open, 16, 1'000'000), 16U);
+  EXPECT_EQ(samples_at_a_time(open, 256, 10'000'000), 4U);
+  EXPECT_EQ(samples_at_a_time(open, 1000, 10'000'000), 1U);
+  EXPECT_EQ(samples_at_a_time({.batch = 2}, 16, 1'000), 2U);
+  EXPECT_EQ(samples_at_a_time({.batch = 12, .micro_batch = 8}, 64, 1'000), 8U);
+  EXPECT_EQ(samples_at_a_time({.batch = 12, .micro_batch = 20}, 64, 1'000), 12U);
+}
+
 }  // namespace
 }  // namespace dikkat::train

@@ -58,21 +58,23 @@ Stepper::Stepper(Objective& objective, optim::Optimizer& optimizer, const Settin
       optimizer_(optimizer),
       settings_(settings),
       schedule_(schedule_of(settings)),
-      executor_(executor) {
-  const std::size_t micro = settings.micro_batch == 0 ? settings.batch : settings.micro_batch;
-  drawn_.resize((settings.batch + micro - 1) / micro);
+      executor_(executor),
+      at_a_time_(samples_at_a_time(settings, objective.longest_sample(), objective.parameters().count())) {
+  drawn_.resize((settings.batch + at_a_time_ - 1) / at_a_time_);
 }
 
 void Stepper::draw(std::uint64_t t) {
-  const std::size_t micro = settings_.micro_batch == 0 ? settings_.batch : settings_.micro_batch;
   for (std::size_t place = 0; place < drawn_.size(); ++place) {
-    drawn_[place] = objective_.draw(place, t, place * micro, std::min(micro, settings_.batch - place * micro));
+    const std::size_t first = place * at_a_time_;
+    drawn_[place] = objective_.draw(place, t, first, std::min(at_a_time_, settings_.batch - first));
   }
 }
 
+Arena& Stepper::arena_for(std::size_t place) { return arenas_[(place + 1) * at_a_time_ <= settings_.batch ? 0 : 1]; }
+
 Context Stepper::context_for(std::uint64_t t, std::size_t place) {
   return {.executor = executor_,
-          .memory = arena_,
+          .memory = arena_for(place),
           .rows = drawn_[place].rows,
           .mode = Mode::training,
           .seed = settings_.seed,
@@ -111,7 +113,7 @@ Measured Stepper::measure(std::uint64_t t, const StopRequest& stop) {
 }
 
 void Stepper::run_micro_batch(std::uint64_t t, std::size_t place, double gradient_scale, std::size_t first_loss) {
-  const ArenaPass pass(arena_);
+  const ArenaPass pass(arena_for(place));
   Context context = context_for(t, place);
   context.tape = &tape_;
   {
@@ -130,7 +132,7 @@ double Stepper::update(std::uint64_t t, const Measured& measured) {
 std::string Stepper::first_nonfinite(std::uint64_t t) {
   for (std::size_t place = 0; place < drawn_.size(); ++place) {
     NonfiniteTap tap;
-    const ArenaPass pass(arena_);
+    const ArenaPass pass(arena_for(place));
     Context context = context_for(t, place);
     context.tap = &tap;
     static_cast<void>(objective_.losses(context, place, 0.0));

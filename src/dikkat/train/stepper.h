@@ -5,6 +5,7 @@
 // allocated.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <string>
@@ -40,8 +41,8 @@ struct Measured {
 
 class Stepper {
  public:
-  // objective and optimizer outlive the stepper. Samples of a step and of a micro-batch: settings.batch and
-  // .micro_batch.
+  // objective and optimizer outlive the stepper. Samples of a step: settings.batch; of a micro-batch:
+  // samples_at_a_time.
   Stepper(Objective& objective, optim::Optimizer& optimizer, const Settings& settings,
           const kernels::Executor& executor);
 
@@ -55,11 +56,12 @@ class Stepper {
   [[nodiscard]] std::string first_nonfinite(std::uint64_t t);
   [[nodiscard]] std::size_t micro_batches() const { return drawn_.size(); }
   // Bytes of activations and gradients a step needs, known after the first.
-  [[nodiscard]] std::size_t activation_bytes() const { return arena_.planned_bytes(); }
+  [[nodiscard]] std::size_t activation_bytes() const { return arenas_[0].planned_bytes() + arenas_[1].planned_bytes(); }
 
  private:
   void draw(std::uint64_t t);
   void run_micro_batch(std::uint64_t t, std::size_t place, double gradient_scale, std::size_t first_loss);
+  [[nodiscard]] Arena& arena_for(std::size_t place);
   [[nodiscard]] Context context_for(std::uint64_t t, std::size_t place);
 
   Objective& objective_;
@@ -67,7 +69,8 @@ class Stepper {
   Settings settings_;
   optim::Schedule schedule_;
   kernels::Executor executor_;
-  Arena arena_;
+  std::size_t at_a_time_;        // samples of a micro-batch
+  std::array<Arena, 2> arenas_;  // of whole micro-batches, and of a last one that is smaller
   Tape tape_;
   std::vector<Drawn> drawn_;  // the step's micro-batches
   Tensor losses_;             // of the whole step

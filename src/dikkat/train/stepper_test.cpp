@@ -45,7 +45,7 @@ std::vector<text::Token> tokens_of(std::size_t count, std::size_t vocabulary) {
 struct Options {
   Config config = config_of();
   DType dtype = DType::f32;
-  Settings settings = settings_of(12, 0);
+  Settings settings = settings_of(12, 0);  // as the caches like it
   unsigned threads = 1;
   kernels::Bodies bodies = kernels::Bodies::fast;
 };
@@ -105,7 +105,7 @@ class StepperLawTest : public ::testing::TestWithParam<DType> {};
 TEST_P(StepperLawTest, MicroBatchesEqualTheBigBatch) {
   for (const auto& [batch, micro_batches] :
        std::vector<std::pair<std::size_t, std::vector<std::size_t>>>{{12, {6, 4, 2}}, {11, {8, 2}}}) {
-    Training whole({.dtype = GetParam(), .settings = settings_of(batch, 0)});
+    Training whole({.dtype = GetParam(), .settings = settings_of(batch, batch)});
     const Measured expected = whole.step(1);
     (void)whole.step(2);
     for (const std::size_t micro : micro_batches) {
@@ -127,7 +127,7 @@ TEST_P(StepperLawTest, LongSamplesAccumulateAlike) {
   config.layers = 1;
   config.output = models::OutputKind::free;
   config.dropout = config.attention_dropout = 0;
-  Training whole({.config = config, .dtype = GetParam(), .settings = settings_of(6, 0)});
+  Training whole({.config = config, .dtype = GetParam(), .settings = settings_of(6, 6)});
   whole.steps(2);
   for (const std::size_t micro : {1U, 2U, 3U}) {
     Training parts({.config = config, .dtype = GetParam(), .settings = settings_of(6, micro)});
@@ -158,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(Numbers, StepperLawTest, ::testing::Values(DType::f32, 
 
 TEST(Stepper, AllocatesNothingAfterWarmUp) {
   for (const unsigned threads : {1U, 2U}) {
-    for (const std::size_t micro : {0U, 4U}) {
+    for (const std::size_t micro : {0U, 4U, 8U, 12U}) {
       Training training({.settings = settings_of(12, micro), .threads = threads});
       training.steps(2);
       const std::size_t planned = training.stepper().activation_bytes();
@@ -180,7 +180,7 @@ TEST(Stepper, AllocationsAreSeen) {
 // At the widest moment of 1,200 rows the logits, the MLP's inner layer and the residual stream are there at least; a
 // third of the samples needs about a third of the memory.
 TEST(Stepper, ReportsItsPlannedMemory) {
-  Training whole({});
+  Training whole({.settings = settings_of(12, 12)});
   whole.steps(2);
   EXPECT_GE(whole.stepper().activation_bytes(), 1200U * 4 * (29 + 2 * 96 + 24));
   EXPECT_LE(whole.stepper().activation_bytes(), 1200U * 4 * 2 * 20 * 24 * 2);
