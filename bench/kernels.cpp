@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "dikkat/kernels/attention.h"
+#include "attention_case.h"
 #include "dikkat/kernels/matmul.h"
 #include "harness.h"
 
@@ -36,19 +36,18 @@ constexpr Product kProducts[] = {
     {"one token", 1, 768, 768},
 };
 
-struct Heads {
+struct Attention {
   const char* where;
-  std::size_t samples, queries, keys, heads, width;
+  bench::AttentionSizes sizes;
 };
 
-// q, k and v lie side by side in rows of 3 C, as the product before attention leaves them; causal.
-constexpr Heads kHeads[] = {
-    {"kucuk", 2, 16, 16, 4, 8},
-    {"shakespeare-cpu", 12, 64, 64, 4, 32},
-    {"shakespeare", 4, 256, 256, 6, 64},
-    {"gpt2", 1, 1024, 1024, 12, 64},
-    {"gpt2 one token", 1, 1, 1024, 12, 64},
-    {"shakespeare-cpu one token", 1, 1, 64, 4, 32},
+constexpr Attention kAttention[] = {
+    {"kucuk", {2, 16, 16, 4, 8}},
+    {"shakespeare-cpu", {12, 64, 64, 4, 32}},
+    {"shakespeare", {4, 256, 256, 6, 64}},
+    {"gpt2", {1, 1024, 1024, 12, 64}},
+    {"gpt2 one token", {1, 1, 1024, 12, 64}},
+    {"shakespeare-cpu one token", {1, 1, 64, 4, 32}},
 };
 
 struct Report {
@@ -84,44 +83,14 @@ void measure_product(const Report& report, const Product& p) {
               }));
 }
 
-void measure_attention(const Report& report, const Heads& p) {
-  const std::size_t channels = p.heads * p.width;
-  kernels::Rows rows;
-  rows.lay_out(std::vector<std::size_t>(p.samples, p.queries), p.queries);
-  std::vector<std::size_t> key_first_row;
-  for (std::size_t b = 0; b <= p.samples; ++b) key_first_row.push_back(b * p.keys);
-  const std::size_t query_rows = p.samples * p.queries;
-  const std::size_t key_rows = p.samples * p.keys;
-  std::vector<float> qkv(key_rows * 3 * channels), d_qkv(qkv.size());
-  for (std::size_t i = 0; i < qkv.size(); ++i) qkv[i] = static_cast<float>(i * 2654435761U % 1024) / 512 - 1;
-  std::vector<float> out(query_rows * channels), d_out(out.size(), 0.5F), max(query_rows * p.heads), sum(max.size());
-  kernels::AttentionShape shape{.heads = p.heads, .kv_heads = p.heads, .width = p.width, .scale = 0.125, .rows = &rows};
-  if (p.queries != p.keys) shape.key_first_row = key_first_row;
-  const kernels::Heads<const float> q{qkv.data(), 3 * channels};
-  const kernels::Heads<const float> k{qkv.data() + channels, 3 * channels};
-  const kernels::Heads<const float> v{qkv.data() + 2 * channels, 3 * channels};
-  double pairs = 0;
-  for (std::size_t i = 0; i < p.queries; ++i) pairs += static_cast<double>(p.keys - p.queries + i + 1);
-  pairs *= static_cast<double>(p.samples * channels);
+void measure_attention(const Report& report, const Attention& p) {
+  bench::AttentionCase attention(p.sizes);
   const std::string name = std::string("attention ") + p.where;
-  report.line(name + " forward", 4 * pairs, bench::best_seconds([&] {
-                kernels::attention_forward<float>(report.executor, shape,
-                                                  {q, k, v, {out.data(), channels}, max.data(), sum.data()});
-              }));
-  if (p.queries != p.keys) return;
-  report.line(name + " backward", 10 * pairs, bench::best_seconds([&] {
-                kernels::attention_backward<float>(report.executor, shape,
-                                                   {q,
-                                                    k,
-                                                    v,
-                                                    {out.data(), channels},
-                                                    max.data(),
-                                                    sum.data(),
-                                                    {d_out.data(), channels},
-                                                    {d_qkv.data(), 3 * channels},
-                                                    {d_qkv.data() + channels, 3 * channels},
-                                                    {d_qkv.data() + 2 * channels, 3 * channels}});
-              }));
+  report.line(name + " forward", attention.forward_operations(),
+              bench::best_seconds([&] { attention.forward(report.executor); }));
+  if (p.sizes.queries != p.sizes.keys) return;
+  report.line(name + " backward", attention.backward_operations(),
+              bench::best_seconds([&] { attention.backward(report.executor); }));
 }
 
 }  // namespace
@@ -136,6 +105,6 @@ int main(int argc, char** argv) {
     const Report report{executor, bench::register_peak(set) * threads};
     std::printf("register peak (%u threads) %.1f GF/s\n", threads, report.peak * 1e-9);
     for (const Product& p : kProducts) measure_product(report, p);
-    for (const Heads& p : kHeads) measure_attention(report, p);
+    for (const Attention& p : kAttention) measure_attention(report, p);
   }
 }

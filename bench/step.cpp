@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include "dikkat/base/parallel.h"
-#include "dikkat/models/language_model.h"
-#include "dikkat/train/stepper.h"
 #include "harness.h"
 #include "workload.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 using namespace dikkat;
 
-constexpr std::uint64_t kWarmUp = 3;
+constexpr int kWarmUp = 3;
 
 void measure(const bench::Request& request) {
   bench::Workload workload = bench::workload_named(request.name());
@@ -24,36 +24,25 @@ void measure(const bench::Request& request) {
   }
   workload.settings.micro_batch = request.count("micro-batch", 0);
   Pool pool(request.threads());
-  const kernels::Executor executor{pool};
-  const models::LanguageModel model(workload.model, DType::f32, nn::ParameterStore::Gradients::kept);
-  model.initialise(executor, 1);
-  optim::Optimizer optimizer(model.parameters(), train::optimizer_settings(workload.settings));
-  bench::SyntheticSource source(workload);
-  train::LanguageObjective objective(model, source);
-  train::Stepper stepper(objective, optimizer, workload.settings, executor);
-  const train::StopRequest never;
-
-  std::uint64_t t = 0;
-  const auto step = [&] {
-    ++t;
-    stepper.update(t, stepper.measure(t, never));
-  };
-  while (t < kWarmUp) step();
+  bench::Training training(std::move(workload), {pool});
+  const auto step = [&] { training.step(); };
+  for (int warm_up = 0; warm_up < kWarmUp; ++warm_up) step();
   const bench::Samples samples = bench::sampled(step, request.count("steps", 0));
-  const auto tokens = std::accumulate(workload.lengths.begin(), workload.lengths.end(), std::size_t{0});
+  const std::vector<std::size_t>& lengths = training.workload().lengths;
+  const auto tokens = std::accumulate(lengths.begin(), lengths.end(), std::size_t{0});
   const double tokens_per_s = 1e3 * static_cast<double>(tokens) / samples.median();
   if (request.json()) {
     fmt::print(
         "{{\"name\":\"{}\",\"threads\":{},\"parameters\":{},\"steps\":{},\"ms\":{:.5f},\"ms_least\":{:.5f},"
         "\"tokens_per_s\":{:.1f},\"activation_bytes\":{}}}\n",
-        workload.name, pool.threads(), model.parameters().count(), samples.milliseconds.size(), samples.median(),
-        samples.least(), tokens_per_s, stepper.activation_bytes());
+        training.workload().name, pool.threads(), training.parameters(), samples.milliseconds.size(), samples.median(),
+        samples.least(), tokens_per_s, training.activation_bytes());
   } else {
     fmt::print(
         "{}: {} parameters, {} threads, {:.4f} ms a step (median of {}, least {:.4f}), {:.0f} tokens/s, "
         "{:.1f} MiB of activations\n",
-        workload.name, model.parameters().count(), pool.threads(), samples.median(), samples.milliseconds.size(),
-        samples.least(), tokens_per_s, static_cast<double>(stepper.activation_bytes()) / (1U << 20U));
+        training.workload().name, training.parameters(), pool.threads(), samples.median(), samples.milliseconds.size(),
+        samples.least(), tokens_per_s, static_cast<double>(training.activation_bytes()) / (1U << 20U));
   }
 }
 

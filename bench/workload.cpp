@@ -1,6 +1,7 @@
 #include "workload.h"
 
 #include <span>
+#include <utility>
 
 #include "dikkat/base/fields.h"
 
@@ -62,6 +63,19 @@ void SyntheticSource::fill(std::uint64_t /*t*/, std::size_t first, std::size_t c
     }
   }
   batch.rows.lay_out(lengths, workload_.model.context, first);
+}
+
+Training::Training(Workload workload, const kernels::Executor& executor)
+    : workload_(std::move(workload)),
+      model_(workload_.model, DType::f32, nn::ParameterStore::Gradients::kept),
+      optimizer_(model_.parameters(), train::optimizer_settings(workload_.settings)),
+      stepper_(objective_, optimizer_, workload_.settings, executor) {
+  model_.initialise(executor, 1);
+}
+
+void Training::step() {
+  ++t_;
+  stepper_.update(t_, stepper_.measure(t_, never_));
 }
 
 }  // namespace dikkat::bench

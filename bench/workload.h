@@ -7,9 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "dikkat/models/config.h"
+#include "dikkat/models/language_model.h"
+#include "dikkat/optim/optimizer.h"
 #include "dikkat/train/language_objective.h"
 #include "dikkat/train/settings.h"
+#include "dikkat/train/stepper.h"
 
 namespace dikkat::bench {
 
@@ -33,6 +35,27 @@ class SyntheticSource final : public train::BatchSource {
 
  private:
   const Workload& workload_;
+};
+
+// A model in training on it.
+class Training {
+ public:
+  Training(Workload workload, const kernels::Executor& executor);
+
+  void step();
+  [[nodiscard]] const Workload& workload() const { return workload_; }
+  [[nodiscard]] std::size_t parameters() const { return model_.parameters().count(); }
+  [[nodiscard]] std::size_t activation_bytes() const { return stepper_.activation_bytes(); }
+
+ private:
+  Workload workload_;
+  models::LanguageModel model_;
+  optim::Optimizer optimizer_;
+  SyntheticSource source_{workload_};
+  train::LanguageObjective objective_{model_, source_};
+  train::Stepper stepper_;
+  train::StopRequest never_;
+  std::uint64_t t_ = 0;
 };
 
 }  // namespace dikkat::bench

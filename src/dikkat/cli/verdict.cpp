@@ -121,41 +121,39 @@ int run_verdict(const Arguments& arguments, Output& output) {
 }  // namespace
 
 Command verdict_command() {
-  return {.name = "verdict",
-          .summary = "say whether one kind of run is really better than another",
-          .description =
-              "Takes two tables of runs, one for each kind, with two columns: the seed of a run and its score "
-              "(accuracy, or with "
-              "--lower-is-better a loss). Pairs the runs of equal seed and answers for B against A: better, worse, no "
-              "difference "
-              "that matters, or undecided and about how many more pairs would decide; with an interval that you may "
-              "look at after "
-              "every new pair (--looks any, a sequential t) or once (--looks once, Student's t).\n"
-              "There is no verdict below ten pairs, nor with fewer than six differences that are not zero. Tables "
-              "whose seeds do "
-              "not pair are compared by Welch's t, with --looks once only. Every verdict exits with 0.",
-          .operands = {{.name = "A", .help = "table of the runs to compare with"},
-                       {.name = "B", .help = "table of the runs that are judged"}},
-          .groups = {{"The question",
-                      {{.name = "smallest-difference",
-                        .value = "X",
-                        .help = "the least difference that matters to you, in the scores' unit",
-                        .required = true},
-                       {.name = "lower-is-better", .help = "the scores are losses"},
-                       {.name = "looks",
-                        .value = "KIND",
-                        .help = "any: ask again whenever seeds are added; once: their number was fixed beforehand",
-                        .fallback = "any",
-                        .choices = {"any", "once"}},
-                       {.name = "comparisons",
-                        .value = "K",
-                        .help = "how many kinds are compared with A in all; they share the 5 % of error",
-                        .fallback = "1"}}}},
-          .examples = {{"dikkat verdict one-head.csv four-heads.csv --smallest-difference 0.01",
-                        "accuracies of two kinds of run"},
-                       {"dikkat verdict a.csv b.csv --smallest-difference 0.005 --lower-is-better --json",
-                        "losses, the answer for a program"}},
-          .run = run_verdict};
+  return {
+      .name = "verdict",
+      .summary = "say whether one kind of run is really better than another",
+      .description =
+          "Takes two tables of runs, one for each kind, with two columns: the seed of a run and its score (accuracy, "
+          "or with --lower-is-better a loss). Pairs the runs of equal seed and answers for B against A: better, "
+          "worse, no difference that matters, or undecided and about how many more pairs would decide; with an "
+          "interval that you may look at after every new pair (--looks any, a sequential t) or once (--looks once, "
+          "Student's t).\n"
+          "There is no verdict below ten pairs, nor with fewer than six differences that are not zero. Tables whose "
+          "seeds do not pair are compared by Welch's t, with --looks once only. Every verdict exits with 0.",
+      .operands = {{.name = "A", .help = "table of the runs to compare with"},
+                   {.name = "B", .help = "table of the runs that are judged"}},
+      .groups = {{"The question",
+                  {{.name = "smallest-difference",
+                    .value = "X",
+                    .help = "the least difference that matters to you, in the scores' unit",
+                    .required = true},
+                   {.name = "lower-is-better", .help = "the scores are losses"},
+                   {.name = "looks",
+                    .value = "KIND",
+                    .help = "any: ask again whenever seeds are added; once: their number was fixed beforehand",
+                    .fallback = "any",
+                    .choices = {"any", "once"}},
+                   {.name = "comparisons",
+                    .value = "K",
+                    .help = "how many kinds are compared with A in all; they share the 5 % of error",
+                    .fallback = "1"}}}},
+      .examples = {{"dikkat verdict one-head.csv four-heads.csv --smallest-difference 0.01",
+                    "accuracies of two kinds of run"},
+                   {"dikkat verdict a.csv b.csv --smallest-difference 0.005 --lower-is-better --json",
+                    "losses, the answer for a program"}},
+      .run = run_verdict};
 }
 
 }  // namespace dikkat::cli

@@ -23,18 +23,18 @@ std::string interval_text(const Compared& c) {
   return fmt::format("{:.4g} % interval {:+.4g} to {:+.4g}", level, c.verdict.interval.low, c.verdict.interval.high);
 }
 
-// "about 34 more pairs", of a number in all.
+// How many more than there are, where a number in all is needed.
 std::string more_pairs(std::size_t needed, std::size_t have) {
-  const std::size_t more = needed > have ? needed - have : 1;
-  return grouped(more);
+  if (needed >= stats::kMostPairs) return "a billion";
+  return grouped(needed > have ? needed - have : 1);
 }
 
 std::string undecided_text(const Compared& c) {
   const stats::Verdict& v = c.verdict;
   if (!v.spread) {
     return fmt::format(
-        "undecided: all differences are {:+.4g}; without any spread there is no interval to judge by, and scores "
-        "of different seeds should differ",
+        "undecided: the differences, {:+.4g} on average, have no spread to judge by, and scores of different seeds "
+        "should differ",
         v.mean);
   }
   std::string out =

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <string_view>
 #include <unordered_map>
 
@@ -39,9 +40,13 @@ class ScoreReader {
     const FieldPlace score_place = reader_.place();
     if (reader_.next_field(field)) refuse_width();
     const ReadNumber read = number_in(score);
-    if (first && read.reading == Reading::text) return;
+    if (first && read.reading == Reading::text && number_in(seed).reading == Reading::text) return;
     if (read.reading != Reading::number)
       refuse_number(read.reading, score, file_, text_of(score_place, "score"), kDiverged);
+    if (std::abs(read.value) > kLargestScore) {
+      refuse(fmt::format("the score {} is larger than {}", label_of(score), kLargestScore),
+             text_of(score_place, "score"), "give scores in a larger unit");
+    }
     if (seed.empty()) refuse("the run has no seed", text_of(seed_place), "name the seed of each run");
     const auto [known, fresh] = rows_.try_emplace(seed, seed_place.row);
     if (!fresh) {

@@ -45,6 +45,8 @@ TEST_F(ScoresTest, NamesTheRowOfWhatItRefuses) {
       {"1,0.5\n2,nan\n", "untrained"},
       {"1,0.5\n2,inf\n", "row 2, column 2"},
       {"1,0.5\n2,high\n", "row 2, column 2"},
+      {"1,0.5x\n2,0.6\n", "row 1, column 2"},
+      {"1,0.5\n2,-1e151\n", "larger than 1e+150"},
       {"1,0.5\n,0.6\n", "no seed"},
       {"1,0.5\n2,1e999\n", "row 2, column 2"},
   };

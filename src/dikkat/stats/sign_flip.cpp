@@ -12,6 +12,7 @@ namespace dikkat::stats {
 namespace {
 
 constexpr std::size_t kMostExact = 20;
+constexpr std::size_t kMostDrawn = 2000;
 constexpr std::size_t kDraws = 99'999;
 constexpr double kTie = 1e-12;  // of the sum of sizes
 
@@ -56,13 +57,16 @@ double sign_flip_p(std::span<const double> differences) {
   std::vector<double> sizes;
   double sum = 0;
   double total = 0;
+  double squares = 0;
   for (const double difference : differences) {
     if (difference == 0) continue;
     sizes.push_back(std::abs(difference));
     sum += difference;
     total += sizes.back();
+    squares += difference * difference;
   }
   if (sizes.empty()) return 1;
+  if (sizes.size() > kMostDrawn) return std::erfc(std::abs(sum) / std::sqrt(2 * squares));
   const double reach = std::abs(sum) - kTie * total;
   return sizes.size() <= kMostExact ? exact(sizes, reach) : drawn(sizes, reach);
 }

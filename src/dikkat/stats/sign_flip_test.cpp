@@ -37,5 +37,15 @@ TEST(SignFlip, OfManyIsDrawn) {
   EXPECT_EQ(sign_flip_p(differences), sign_flip_p(differences));
 }
 
+// 1,050 gains and 950 losses, and one of each more: 2 (1 - Phi(100 / sqrt(2000))) = 0.0253.
+TEST(SignFlip, OfVeryManyIsTheNormalLimitOfTheDraws) {
+  std::vector<double> differences(1050, 1.0);
+  differences.resize(2000, -1.0);
+  EXPECT_NEAR(sign_flip_p(differences), 0.0267, 0.0017);  // drawn: whole numbers, so half a step more than the limit
+  differences.push_back(1.0);
+  differences.push_back(-1.0);
+  EXPECT_NEAR(sign_flip_p(differences), 0.02542, 0.00005);
+}
+
 }  // namespace
 }  // namespace dikkat::stats

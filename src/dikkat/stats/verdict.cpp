@@ -21,8 +21,13 @@ void check(const Question& question) {
                 "the smallest difference that matters must be a number above 0, not " + text_of(delta),
                 {.key = "smallest_difference", .hint = "say which gain would be worth having, in the scores' unit"});
   }
-  if (!(question.error > 0 && question.error < 1) || question.comparisons == 0) {
-    throw Error(ErrorKind::usage, "the error must lie between 0 and 1, and at least one comparison be made");
+  if (!(question.error > 0 && question.error < 1)) {
+    throw Error(ErrorKind::usage, "the error must lie between 0 and 1, not at " + text_of(question.error),
+                {.key = "error"});
+  }
+  if (question.comparisons == 0 || question.comparisons > kMostComparisons) {
+    throw Error(ErrorKind::usage, std::to_string(question.comparisons) + " comparisons",
+                {.key = "comparisons", .hint = "give from 1 to " + std::to_string(kMostComparisons)});
   }
 }
 

@@ -25,10 +25,12 @@
 
 namespace dikkat::stats {
 
+inline constexpr std::size_t kMostComparisons = 1000;  // ten pairs can speak of so many, and of not many more
+
 struct Question {
   double smallest_difference = 0;  // that matters, delta, in the scores' unit; > 0
   Looks looks = Looks::any;
-  std::size_t comparisons = 1;  // K arms against one baseline share the error
+  std::size_t comparisons = 1;  // K arms against one baseline share the error; at most kMostComparisons
   double error = 0.05;
 
   [[nodiscard]] double error_of_one() const { return error / static_cast<double>(comparisons); }
@@ -69,7 +71,7 @@ struct Verdict {
   std::optional<PairsNeeded> needed = {};  // of an undecided answer
 };
 
-// Error{usage} unless smallest_difference and error are as they must be. Differences must be finite (Error{internal}).
+// Error{usage} unless the question is as it must be. Differences must be finite (Error{internal}).
 [[nodiscard]] Verdict verdict(std::span<const double> differences, const Question& question);
 
 // Welch's t on runs whose seeds do not pair; scores turned so that more is better. Error{usage} for looks `any`: that

@@ -109,6 +109,16 @@ TEST(Verdict, RefusesASmallestDifferenceThatIsNone) {
   }
 }
 
+TEST(Verdict, RefusesComparisonsThatAreNoneOrTooMany) {
+  for (const std::size_t comparisons : {std::size_t{0}, kMostComparisons + 1}) {
+    const Error error =
+        error_of([&] { (void)verdict(kSleep, {.smallest_difference = 1, .comparisons = comparisons}); });
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_EQ(error.place().key, "comparisons");
+  }
+  EXPECT_TRUE(std::isfinite(verdict(kSleep, {.smallest_difference = 1, .comparisons = kMostComparisons}).interval.low));
+}
+
 // Degrees 12.7633 and half width 3.5746 by the formulas of Welch (1947) in another program.
 TEST(UnpairedVerdict, IsWelchs) {
   const std::vector<double> a{20.4, 24.2, 15.4, 21.4, 20.2, 18.5, 21.5};
