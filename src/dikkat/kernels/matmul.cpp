@@ -1,7 +1,6 @@
 #include "dikkat/kernels/matmul.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "dikkat/kernels/witness.h"
@@ -14,17 +13,23 @@ namespace {
 
 // Multiply-adds worth a part of their own: some ten microseconds.
 constexpr std::size_t kPartWork = 1U << 21U;
-// A part reads all of b, so it should have some rows to use it for.
-constexpr std::size_t kPartRows = 32;
-// A b that does not fit half of the second-level cache is packed by blocks that do: so many k by as many columns.
-constexpr std::size_t kInPlaceBytes = 1U << 19U;
-constexpr std::size_t kPackedDepth = 512;
-// With fewer rows than this a packed copy would not be read often enough to pay for itself.
+// A part packs its columns of b for itself, so it should have some rows to use them for.
+constexpr std::size_t kPartRows = 96;
+// With fewer rows than this a packed copy would not be read often enough to pay for itself; and a b of no more bytes
+// stays in the first-level cache where it lies.
 constexpr std::size_t kPackingRows = 24;
+constexpr std::size_t kInPlaceBytes = std::size_t{16} * 1024;
+// k taken at a time from a packed copy: a panel of so many is in the second-level cache at most.
+constexpr std::size_t kPackedDepth = 256;
+// A left side that is read by columns is copied where so many panels use the copy.
+constexpr std::size_t kPackingPanels = 4;
+// Parts that keep every thread of a usual machine busy to the end.
+constexpr std::size_t kEnoughParts = 8;
 
 // How the outputs are cut into parts; from sizes alone, and without a say in any bit.
 struct Plan {
-  bool packed;
+  bool packed;          // b's panels
+  bool packed_rows;     // a
   std::size_t depth;    // k taken at a time
   std::size_t rows;     // of a part
   std::size_t columns;  // of a part
@@ -44,25 +49,17 @@ template <class T>
 Plan plan_for(const Executor& executor, const Matrix<const T>& a, const Matrix<const T>& b, std::size_t depth,
               bool may_resume) {
   const std::size_t panel = (executor.instructions == InstructionSet::avx512 ? 192 : 96) / sizeof(T);
-  const std::size_t rows = a.rows;
-  const std::size_t columns = b.columns;
-  const auto at_most = [](std::size_t part, std::size_t whole) {
-    return std::max<std::size_t>(1, std::min(part, whole));
-  };
-  const bool transposed = b.column_stride != 1;
-  if (!transposed && (rows < kPackingRows || depth * columns * sizeof(T) <= kInPlaceBytes)) {
-    const std::size_t part_rows = at_most(std::max(kPartRows, round_up(kPartWork / (depth * columns) + 1, 8)), rows);
-    const std::size_t part_columns =
-        part_rows < rows ? columns : std::max(4 * panel, round_up(kPartWork / (depth * part_rows) + 1, panel));
-    return {false, depth, part_rows, at_most(part_columns, columns)};
-  }
-  const std::size_t step = may_resume ? std::min(depth, kPackedDepth) : depth;
-  const std::size_t part_columns =
-      at_most(std::max(panel, kInPlaceBytes / (std::min(depth, kPackedDepth) * sizeof(T)) / panel * panel), columns);
-  if (parts_of(columns, part_columns) >= 8) return {true, step, rows, part_columns};
-  const std::size_t fewest_rows = step < depth ? 256 : 3 * kPartRows;
-  return {true, step, at_most(std::max(fewest_rows, round_up(kPartWork / (depth * part_columns) + 1, 8)), rows),
-          part_columns};
+  const bool large = a.rows >= kPackingRows && depth * b.columns * sizeof(T) > kInPlaceBytes;
+  const bool packed = b.column_stride != 1 || large;
+  const std::size_t column_work = std::max<std::size_t>(1, a.columns * a.rows);
+  const std::size_t columns = std::min(b.columns, round_up(kPartWork / column_work + 1, panel));
+  const std::size_t column_parts = parts_of(b.columns, columns);
+  const std::size_t row_parts =
+      std::max<std::size_t>(1, std::min(parts_of(kEnoughParts, column_parts), a.rows / kPartRows));
+  const bool small = column_work * b.columns < 2 * kPartWork;
+  const bool packed_rows = packed && a.row_stride == 1 && a.column_stride != 1 && columns >= kPackingPanels * panel;
+  return {packed, packed_rows, packed && may_resume ? std::min(depth, kPackedDepth) : depth,
+          small ? a.rows : round_up(parts_of(a.rows, row_parts), 8), small ? b.columns : columns};
 }
 
 template <class T>
@@ -87,29 +84,25 @@ template <class T>
 void run_parts(const Executor& executor, const Plan& plan, const Matrix<const T>& a, const Matrix<const T>& b,
                const Matrix<T>& out, const MatmulOptions<T>& options) {
   const std::size_t row_parts = parts_of(out.rows, plan.rows);
-  // Which block of columns a worker has packed (+ 1): it is used for the parts below one another.
-  std::array<std::size_t, 64> packed_block = {};
   executor.pool.run(row_parts * parts_of(out.columns, plan.columns), [&](std::size_t part, unsigned worker) {
     const std::size_t m = part % row_parts * plan.rows;
-    const std::size_t block = part / row_parts;
-    const std::size_t n = block * plan.columns;
+    const std::size_t n = part / row_parts * plan.columns;
     const std::size_t rows = std::min(plan.rows, out.rows - m);
     const std::size_t columns = std::min(plan.columns, out.columns - n);
     MatmulOptions<T> part_options = options;
     if (options.bias != nullptr) part_options.bias = options.bias + n;
     T* packed = nullptr;
-    bool ready = false;
+    T* packed_rows = nullptr;
     if (plan.packed) {
-      const std::size_t widest = round_up(columns, 64 / sizeof(T));
-      const bool once = plan.depth >= a.columns && options.chunks.empty() && worker < packed_block.size();
-      packed = reinterpret_cast<T*>(executor.pool.scratch(worker, plan.depth * widest * sizeof(T)));
-      ready = once && packed_block[worker] == block + 1;
-      if (once) packed_block[worker] = block + 1;
+      const std::size_t values = DIKKAT_BODY(executor, packed_size<T>)(plan.depth);
+      const std::size_t row_values = plan.packed_rows ? rows * plan.depth : 0;
+      packed = reinterpret_cast<T*>(executor.pool.scratch(worker, (values + row_values) * sizeof(T)));
+      if (plan.packed_rows) packed_rows = packed + values;
     }
     DIKKAT_BODY(executor, matmul_part_fast<T>)
     ({a.data + m * a.row_stride, rows, a.columns, a.row_stride, a.column_stride},
      {b.data + n * b.column_stride, b.rows, columns, b.row_stride, b.column_stride},
-     {out.data + m * out.row_stride + n, rows, columns, out.row_stride}, part_options, plan.depth, packed, ready);
+     {out.data + m * out.row_stride + n, rows, columns, out.row_stride}, part_options, plan.depth, packed, packed_rows);
   });
 }
 

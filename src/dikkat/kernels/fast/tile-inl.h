@@ -1,5 +1,10 @@
 // The outer-product micro-kernel: a small tile of outputs held in registers, one vector fused multiply-add per k and
 // vector of outputs, so that each output's chain runs over k in order.
+//
+// Floor: two multiply-adds a cycle, if eight or more chains hide the latency of four; a 4 x 3 tile needs 7 loads for 12
+// of them. Tried and lost: 4 x 2 where two vectors are left (eight chains leave no slack: 6 x 2 takes 5 % off a step of
+// `kucuk`); a branch and a reload of the tile's fields for every output at the end (120 instructions, 14 % of a tile of
+// depth 32).
 #if defined(DIKKAT_FAST_TILE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef DIKKAT_FAST_TILE_INL_H
 #undef DIKKAT_FAST_TILE_INL_H
@@ -17,9 +22,10 @@ namespace dikkat::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Registers: 32 on AVX-512 hold 8 x 3 sums, 3 vectors of b and the broadcast; 16 on AVX2 hold 4 x 3.
+// Registers: 32 on AVX-512 hold 8 x 3 sums, 3 vectors of b and the broadcast; 16 on AVX2 hold 4 x 3, or 6 x 2.
 inline constexpr std::size_t kTileRows = HWY_TARGET == HWY_AVX3 ? 8 : 4;
 inline constexpr std::size_t kTileVectors = 3;
+inline constexpr std::size_t kPairRows = HWY_TARGET == HWY_AVX3 ? 8 : 6;
 // A lone row takes more columns at once: it needs as many independent chains to hide the latency of one.
 inline constexpr std::size_t kRowVectors = 8;
 
@@ -97,21 +103,39 @@ HWY_NOINLINE void tile(const Tile<T>& t) {
     b += t.b_k;
     offset += t.a_k;
   }
+  // One branch for the whole tile, and nothing read again after a store: on small shapes the end is a tenth of the
+  // tile.
+  T* const c = t.c;
+  const std::size_t c_row = t.c_row;
+  const auto finish = [&](auto&& value_of) HWY_ATTR {
 #pragma GCC unroll 16
-  for (std::size_t r = 0; r < kRows; ++r) {
+    for (std::size_t r = 0; r < kRows; ++r) {
 #pragma GCC unroll 16
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      const bool is_last = v + 1 == kVectors;
-      T* to = t.c + r * t.c_row + v * step;
-      auto value = sum[r][v];
-      if (t.end == End::add) value = hn::Add(tile_load<T, kMasked>(d, mask, to, is_last), value);
-      if (t.end == End::bias) value = hn::Add(value, tile_load<T, kMasked>(d, mask, t.bias + v * step, is_last));
-      if (t.end == End::scale) value = hn::Mul(value, hn::Set(d, t.factor));
-      if (kMasked && is_last) {
-        hn::BlendedStore(value, mask, d, to);
-      } else {
-        hn::StoreU(value, d, to);
+      for (std::size_t v = 0; v < kVectors; ++v) {
+        const bool is_last = v + 1 == kVectors;
+        T* to = c + r * c_row + v * step;
+        const auto value = value_of(sum[r][v], to, v, is_last);
+        if (kMasked && is_last) {
+          hn::BlendedStore(value, mask, d, to);
+        } else {
+          hn::StoreU(value, d, to);
+        }
       }
+    }
+  };
+  using V = hn::Vec<decltype(d)>;
+  switch (t.end) {
+    case End::store: return finish([&](V chain, T*, std::size_t, bool) HWY_ATTR { return chain; });
+    case End::add:
+      return finish([&](V chain, T* to, std::size_t, bool is_last)
+                        HWY_ATTR { return hn::Add(tile_load<T, kMasked>(d, mask, to, is_last), chain); });
+    case End::bias:
+      return finish([&](V chain, T*, std::size_t v, bool is_last) HWY_ATTR {
+        return hn::Add(chain, tile_load<T, kMasked>(d, mask, t.bias + v * step, is_last));
+      });
+    case End::scale: {
+      const V factor = hn::Set(d, t.factor);
+      return finish([&](V chain, T*, std::size_t, bool) HWY_ATTR { return hn::Mul(chain, factor); });
     }
   }
 }
@@ -134,6 +158,9 @@ HWY_INLINE void run_tile(const Tile<T>& t, std::size_t rows, std::size_t vectors
   if (rows == 2 * kTileRows) {
     return masked ? tile<T, 2 * kTileRows, 1, true>(t) : tile<T, 2 * kTileRows, 1, false>(t);
   }
+  if (kPairRows != kTileRows && rows == kPairRows) {
+    return masked ? tile<T, kPairRows, 2, true>(t) : tile<T, kPairRows, 2, false>(t);
+  }
   if (rows == kTileRows) return run_rows<T, kTileRows>(t, vectors, masked);
   if constexpr (kTileRows == 8) {
     if (rows == 4) return run_rows<T, 4>(t, vectors, masked);
@@ -141,10 +168,11 @@ HWY_INLINE void run_tile(const Tile<T>& t, std::size_t rows, std::size_t vectors
   return rows == 2 ? run_rows<T, 2>(t, vectors, masked) : run_rows<T, 1>(t, vectors, masked);
 }
 
-// The rows of the tallest tile of at most `rows` rows. One vector of columns leaves room for twice the rows, and needs
-// them as chains.
+// The rows of the tallest tile of at most `rows` rows. Fewer vectors of columns leave room for more rows, and need them
+// as chains.
 constexpr std::size_t tile_rows(std::size_t rows, std::size_t vectors) {
   if (vectors == 1 && rows >= 2 * kTileRows) return 2 * kTileRows;
+  if (vectors == 2 && rows >= kPairRows) return kPairRows;
   if (rows >= kTileRows) return kTileRows;
   return rows >= 4 ? 4 : (rows >= 2 ? 2 : 1);
 }
