@@ -15,6 +15,9 @@ namespace {
 constexpr std::size_t kSliceQueries = 128;
 // Multiply-adds worth a part of their own: some ten microseconds.
 constexpr std::size_t kPartWork = 1U << 20U;
+// Numbers of a head of one sample up to which lanes are heads and not queries: eight of them stay in the first-level
+// cache.
+constexpr std::size_t kShortHead = 512;
 
 struct Sizes {
   std::size_t most_queries = 0;
@@ -95,6 +98,31 @@ void for_each_slice(const Executor& executor, const AttentionShape& shape, One&&
   });
 }
 
+// Whether lanes may be heads (fast/attention_short-inl.h).
+bool short_and_alike(const AttentionShape& shape, const Sizes& sizes) {
+  const auto& first_row = shape.rows->first_row;
+  const std::size_t length = sizes.most_queries;
+  if (shape.dropout != 0 || shape.kv_heads != shape.heads || !shape.key_first_row.empty()) return false;
+  if (length == 0 || length * shape.width > kShortHead || length > kShortHead / 8) return false;
+  return shape.rows->samples() * shape.heads > 2 && first_row.back() == shape.rows->samples() * length;
+}
+
+// body(first head, heads, lanes, scratch) for groups of all samples' heads.
+template <class T, class Body>
+void each_group_of_heads(const Executor& executor, const AttentionShape& shape, const Sizes& sizes, Body&& body) {
+  const std::size_t heads = shape.rows->samples() * shape.heads;
+  const std::size_t lanes = DIKKAT_BODY(executor, attention_short_lanes<T>)(heads);
+  const std::size_t scratch = DIKKAT_BODY(executor, attention_short_scratch<T>)(shape.width, sizes.most_queries);
+  const std::size_t groups = (heads + lanes - 1) / lanes;
+  const std::size_t work = 5 * sizes.most_queries * sizes.most_queries * shape.width * lanes;
+  const std::size_t together = std::max<std::size_t>(1, kPartWork / work);
+  executor.pool.run((groups + together - 1) / together, [&](std::size_t part, unsigned worker) {
+    for (std::size_t g = part * together; g < std::min(groups, (part + 1) * together); ++g) {
+      body(g * lanes, std::min(lanes, heads - g * lanes), lanes, scratch_of<T>(executor, worker, scratch));
+    }
+  });
+}
+
 }  // namespace
 
 template <class T>
@@ -110,6 +138,11 @@ void attention_forward(const Executor& executor, const AttentionShape& shape, co
         DIKKAT_BODY(executor, attention_forward_plain<T>)(shape, tensors, scratch);
       },
       [&] {
+        if (const Sizes sizes = sizes_of(shape); short_and_alike(shape, sizes)) {
+          return each_group_of_heads<T>(executor, shape, sizes, [&](auto first, auto heads, auto lanes, T* scratch) {
+            DIKKAT_BODY(executor, attention_short_forward<T>)(shape, tensors, first, heads, lanes, scratch);
+          });
+        }
         for_each_slice<T>(executor, shape, [&](auto b, auto h, auto first, auto last, T* scratch) {
           DIKKAT_BODY(executor, attention_forward_fast<T>)(shape, tensors, {b, h, first, last}, scratch);
         });
@@ -132,6 +165,11 @@ void attention_backward(const Executor& executor, const AttentionShape& shape, c
       [&] {
         const std::size_t all = shape.rows->samples() * shape.kv_heads;
         if (all == 0) return;
+        if (short_and_alike(shape, sizes)) {
+          return each_group_of_heads<T>(executor, shape, sizes, [&](auto first, auto heads, auto lanes, T* scratch) {
+            DIKKAT_BODY(executor, attention_short_backward<T>)(shape, tensors, first, heads, lanes, scratch);
+          });
+        }
         const std::size_t scratch = DIKKAT_BODY(executor, attention_backward_scratch<T>)(shape.width, sizes.most_keys);
         const std::size_t work = 5 * sizes.pairs * shape.heads * shape.width;
         const std::size_t together = std::max<std::size_t>(1, kPartWork / std::max<std::size_t>(1, work / all));

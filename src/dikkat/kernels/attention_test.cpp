@@ -1,11 +1,10 @@
 #include "dikkat/kernels/attention.h"
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "dikkat/base/error.h"
-#include "dikkat/kernels/testing.h"
+#include "dikkat/kernels/attention_testing.h"
 
 #define HWY_TARGET_INCLUDE "dikkat/kernels/reference/attention-inl.h"
 #include "dikkat/kernels/each_instruction_set.h"
@@ -13,123 +12,14 @@
 namespace dikkat::kernels {
 namespace {
 
+using testing::AttentionInputs;
+using testing::AttentionResults;
+using testing::random_attention;
 using testing::random_size;
 using testing::random_values;
+using testing::same_bits;
 
 constexpr Bodies kBothBodies[] = {Bodies::reference, Bodies::fast};
-
-template <class T>
-bool same_bits(const std::vector<T>& x, const std::vector<T>& y) {
-  return x.size() == y.size() && (x.empty() || std::memcmp(x.data(), y.data(), x.size() * sizeof(T)) == 0);
-}
-
-template <class T>
-struct Results {
-  std::vector<T> out, max, sum, d_q, d_k, d_v;
-  friend bool operator==(const Results& a, const Results& b) {
-    return same_bits(a.out, b.out) && same_bits(a.max, b.max) && same_bits(a.sum, b.sum) && same_bits(a.d_q, b.d_q) &&
-           same_bits(a.d_k, b.d_k) && same_bits(a.d_v, b.d_v);
-  }
-};
-
-// Inputs of one attention, contiguous: q, d_out (R,H,D), k, v (S,G,D).
-template <class T>
-struct Inputs {
-  Rows rows;
-  std::vector<std::size_t> key_first_row;
-  std::vector<double> slopes;
-  AttentionShape shape;
-  std::vector<T> q, k, v, d_out;
-
-  // Query and key lengths of every sample; the same: no keys of their own.
-  void lay_out(const std::vector<std::size_t>& lengths, const std::vector<std::size_t>& key_lengths) {
-    std::size_t longest = 1;
-    for (const std::size_t length : lengths) longest = std::max(longest, length);
-    rows.lay_out(lengths, longest, 3);
-    if (lengths == key_lengths) return;
-    key_first_row = {0};
-    for (const std::size_t length : key_lengths) key_first_row.push_back(key_first_row.back() + length);
-  }
-  [[nodiscard]] AttentionShape whole_shape() const {
-    AttentionShape whole = shape;
-    whole.rows = &rows;
-    whole.key_first_row = key_first_row;
-    whole.slopes = slopes;
-    return whole;
-  }
-  [[nodiscard]] std::size_t key_rows() const { return key_first_row.empty() ? rows.count() : key_first_row.back(); }
-  void draw_values(std::mt19937_64& draw) {
-    q = random_values<T>(draw, rows.count() * shape.heads * shape.width, 2.0);
-    k = random_values<T>(draw, key_rows() * shape.kv_heads * shape.width, 2.0);
-    v = random_values<T>(draw, key_rows() * shape.kv_heads * shape.width);
-    d_out = random_values<T>(draw, q.size());
-  }
-  [[nodiscard]] Results<T> run(const Executor& executor) const {
-    const std::size_t wide = shape.heads * shape.width;
-    const std::size_t narrow = shape.kv_heads * shape.width;
-    const std::size_t sums = rows.count() * shape.heads;
-    Results<T> r{std::vector<T>(q.size(), -1), std::vector<T>(sums, -1),     std::vector<T>(sums, -1),
-                 std::vector<T>(q.size(), -1), std::vector<T>(k.size(), -1), std::vector<T>(k.size(), -1)};
-    attention_forward<T>(
-        executor, whole_shape(),
-        {{q.data(), wide}, {k.data(), narrow}, {v.data(), narrow}, {r.out.data(), wide}, r.max.data(), r.sum.data()});
-    attention_backward<T>(executor, whole_shape(),
-                          {{q.data(), wide},
-                           {k.data(), narrow},
-                           {v.data(), narrow},
-                           {r.out.data(), wide},
-                           r.max.data(),
-                           r.sum.data(),
-                           {d_out.data(), wide},
-                           {r.d_q.data(), wide},
-                           {r.d_k.data(), narrow},
-                           {r.d_v.data(), narrow}});
-    return r;
-  }
-  [[nodiscard]] std::vector<T> pattern(const Executor& executor, std::size_t keys) const {
-    std::vector<T> p(rows.count() * shape.heads * keys, -1);
-    attention_pattern<T>(executor, whole_shape(), {q.data(), shape.heads * shape.width},
-                         {k.data(), shape.kv_heads * shape.width}, p, keys);
-    return p;
-  }
-  [[nodiscard]] std::vector<T> mix(const Executor& executor, const std::vector<T>& p, std::size_t keys) const {
-    std::vector<T> out(q.size(), -1);
-    attention_mix<T>(executor, whole_shape(), p, keys, {v.data(), shape.kv_heads * shape.width},
-                     {out.data(), shape.heads * shape.width});
-    return out;
-  }
-};
-
-// A random setting: everything the shape can say, each in some of the cases.
-template <class T>
-Inputs<T> random_inputs(std::mt19937_64& draw, std::size_t longest) {
-  static constexpr std::size_t kWidths[] = {1, 2, 3, 5, 8, 16, 17, 32, 40};
-  Inputs<T> in;
-  in.shape.kv_heads = 1 + draw() % 2;
-  in.shape.heads = in.shape.kv_heads * (1 + draw() % 3);
-  in.shape.width = kWidths[draw() % std::size(kWidths)];
-  in.shape.scale = 1 / std::sqrt(static_cast<double>(in.shape.width));
-  if (draw() % 3 == 0) in.shape.mask.direction = Direction::bidirectional;
-  if (draw() % 3 == 0) in.shape.mask.window = 1 + random_size(draw, longest);
-  if (draw() % 4 == 0) {
-    for (std::size_t h = 0; h < in.shape.heads; ++h) in.slopes.push_back(std::exp2(-1.0 - static_cast<double>(h)));
-  }
-  if (draw() % 4 == 0) {
-    in.shape.dropout = 0.25;
-    in.shape.dropout_stream = random::stream(draw(), "dropout");
-    in.shape.step = static_cast<std::uint32_t>(draw() % 1000);
-  }
-  std::vector<std::size_t> lengths, key_lengths;
-  const bool own_keys = draw() % 3 == 0;
-  for (std::size_t b = 0, n = 1 + draw() % 3; b < n; ++b) {
-    lengths.push_back(random_size(draw, longest));
-    key_lengths.push_back(own_keys ? random_size(draw, longest) : lengths.back());
-    if (own_keys && draw() % 2 == 0) key_lengths.back() += lengths.back();
-  }
-  in.lay_out(lengths, key_lengths);
-  in.draw_values(draw);
-  return in;
-}
 
 template <class T>
 class Attention : public ::testing::Test {
@@ -140,8 +30,8 @@ using Numbers = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Attention, Numbers);
 
 template <class T>
-Inputs<T> one_head(std::size_t queries, std::size_t keys, std::size_t width) {
-  Inputs<T> in;
+AttentionInputs<T> one_head(std::size_t queries, std::size_t keys, std::size_t width) {
+  AttentionInputs<T> in;
   in.shape = {.heads = 1, .kv_heads = 1, .width = width, .scale = 1.0};
   in.lay_out({queries}, {keys});
   in.q.assign(queries * width, 0);
@@ -304,7 +194,7 @@ TYPED_TEST(Attention, PatternRowsSumToOneAndHideTheFuture) {
 TYPED_TEST(Attention, MixOfThePatternIsTheForwardPass) {
   std::mt19937_64 draw(12);
   for (std::size_t i = 0, n = testing::random_cases(200); i < n; ++i) {
-    const auto in = random_inputs<TypeParam>(draw, 70);
+    const auto in = random_attention<TypeParam>(draw, 70);
     const std::size_t keys = 150;
     for (const Bodies bodies : kBothBodies) {
       const Executor executor{this->pool, bodies};
@@ -316,7 +206,7 @@ TYPED_TEST(Attention, MixOfThePatternIsTheForwardPass) {
 TYPED_TEST(Attention, FastEqualsPlainToTheBit) {
   std::mt19937_64 draw(13);
   for (std::size_t i = 0, n = testing::random_cases(2000); i < n; ++i) {
-    const auto in = random_inputs<TypeParam>(draw, 70);
+    const auto in = random_attention<TypeParam>(draw, 70);
     const Executor law{this->pool, Bodies::reference};
     const auto expected = in.run(law);
     const auto pattern = in.pattern(law, 145);
@@ -339,7 +229,7 @@ TYPED_TEST(Attention, FastEqualsPlainToTheBit) {
 TYPED_TEST(Attention, AnyNumberOfThreadsGivesTheSameBits) {
   std::mt19937_64 draw(14);
   for (const std::size_t length : {std::size_t{16}, std::size_t{300}}) {
-    Inputs<TypeParam> in;
+    AttentionInputs<TypeParam> in;
     in.shape = {.heads = 4, .kv_heads = 2, .width = 8, .scale = 0.35};
     in.lay_out({length, length / 3, length}, {length, length / 3, length});
     in.draw_values(draw);
@@ -355,7 +245,7 @@ TYPED_TEST(Attention, AnyNumberOfThreadsGivesTheSameBits) {
 TYPED_TEST(Attention, LongRowsKeepTheLaw) {
   std::mt19937_64 draw(15);
   for (const std::size_t window : {std::size_t{0}, std::size_t{77}}) {
-    Inputs<TypeParam> in;
+    AttentionInputs<TypeParam> in;
     in.shape = {.heads = 1, .kv_heads = 1, .width = 12, .scale = 0.3};
     in.shape.mask.window = window;
     in.shape.dropout = 0.1;
@@ -372,7 +262,7 @@ TYPED_TEST(Attention, LongRowsKeepTheLaw) {
 TYPED_TEST(Attention, CachedTokensEqualTheWholeAndRowsAloneEqualTheBatch) {
   std::mt19937_64 draw(16);
   for (const std::size_t window : {std::size_t{0}, std::size_t{9}}) {
-    Inputs<TypeParam> in;
+    AttentionInputs<TypeParam> in;
     in.shape = {.heads = 2, .kv_heads = 1, .width = 5, .scale = 0.4};
     in.shape.mask.window = window;
     in.slopes = {0.5, 0.25};
@@ -382,7 +272,7 @@ TYPED_TEST(Attention, CachedTokensEqualTheWholeAndRowsAloneEqualTheBatch) {
     const auto whole = in.run(executor);
     const std::size_t wide = 10, narrow = 5;
     const auto part = [&](std::size_t row, std::size_t queries, std::size_t keys) {
-      Inputs<TypeParam> alone;
+      AttentionInputs<TypeParam> alone;
       alone.shape = in.shape;
       alone.slopes = in.slopes;
       alone.lay_out({queries}, {keys});
@@ -435,7 +325,7 @@ TEST(AttentionGradient, AgreesWithFiniteDifferences) {
   const Executor executor{pool};
   std::mt19937_64 draw(17);
   for (std::size_t i = 0; i < 40; ++i) {
-    auto in = random_inputs<double>(draw, 7);
+    auto in = random_attention<double>(draw, 7);
     const auto r = in.run(executor);
     const auto loss = [&] {
       const auto out = in.run(executor).out;
@@ -465,7 +355,7 @@ template <class Number, class T>
 void expect_lanes_equal_solo(Pool& pool, std::uint64_t seed) {
   constexpr std::size_t kLanes = lanes_of<Number>;
   std::mt19937_64 draw(seed);
-  auto solo = random_inputs<T>(draw, 20);
+  auto solo = random_attention<T>(draw, 20);
   solo.shape = {.heads = 4, .kv_heads = 2, .width = 5, .scale = 0.4, .mask = {.window = 6}};
   solo.slopes = {0.5, 0.25, 0.125, 0.0625};
   solo.lay_out({9, 1, 4}, {9, 1, 4});
@@ -511,8 +401,8 @@ void expect_lanes_equal_solo(Pool& pool, std::uint64_t seed) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       solo.q = lane_of(q, lane), solo.k = lane_of(k, lane), solo.v = lane_of(v, lane),
       solo.d_out = lane_of(d_out, lane);
-      const Results<T> together{lane_of(out, lane), lane_of(max, lane), lane_of(sum, lane),
-                                lane_of(d_q, lane), lane_of(d_k, lane), lane_of(d_v, lane)};
+      const AttentionResults<T> together{lane_of(out, lane), lane_of(max, lane), lane_of(sum, lane),
+                                         lane_of(d_q, lane), lane_of(d_k, lane), lane_of(d_v, lane)};
       EXPECT_TRUE(solo.run(executor) == together) << lane;
     }
   }

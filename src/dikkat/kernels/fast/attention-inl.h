@@ -10,6 +10,7 @@
 #include "dikkat/kernels/fast/attention_group-inl.h"
 #include "dikkat/kernels/fast/attention_lone-inl.h"
 #include "dikkat/kernels/fast/attention_part.h"
+#include "dikkat/kernels/fast/attention_short-inl.h"
 #include "dikkat/kernels/reference/elementwise-inl.h"
 
 HWY_BEFORE_NAMESPACE();
