@@ -20,8 +20,16 @@
 // Everything a body calls must itself be inside the region, or it loses the instruction set.
 // No include guard: one per kernel source.
 
+#ifdef DIKKAT_WITHOUT_AVX512  // a build for this processor alone
+#define HWY_DISABLED_TARGETS (~(HWY_SCALAR | HWY_EMU128 | HWY_AVX2))
+#else
 #define HWY_DISABLED_TARGETS (~(HWY_SCALAR | HWY_EMU128 | HWY_AVX2 | HWY_AVX3))
+#endif
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 
+#ifdef DIKKAT_WITHOUT_AVX512
+#define DIKKAT_BODY(executor, ...) ((void)(executor), &N_AVX2::__VA_ARGS__)
+#else
 #define DIKKAT_BODY(executor, ...) \
   ((executor).instructions == ::dikkat::kernels::InstructionSet::avx512 ? &N_AVX3::__VA_ARGS__ : &N_AVX2::__VA_ARGS__)
+#endif

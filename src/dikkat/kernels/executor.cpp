@@ -22,8 +22,12 @@ bool supports(InstructionSet set) {
   const bool avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
                     __builtin_cpu_supports("bmi2") != 0 && has_f16c();
   if (set == InstructionSet::avx2) return avx2;
+#ifdef DIKKAT_WITHOUT_AVX512
+  return false;
+#else
   return avx2 && __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
          __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+#endif
 }
 
 InstructionSet best_instruction_set() {
