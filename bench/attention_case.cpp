@@ -42,8 +42,8 @@ kernels::Heads<float> AttentionCase::gradient(std::size_t which) {
 }
 
 void AttentionCase::forward(const kernels::Executor& executor) {
-  kernels::attention_forward<float>(
-      executor, shape_, {part(0), part(1), part(2), {out_.data(), channels_}, max_.data(), sum_.data()});
+  kernels::attention_forward<float>(executor, shape_,
+                                    {part(0), part(1), part(2), {out_.data(), channels_}, max_.data(), sum_.data()});
 }
 
 void AttentionCase::backward(const kernels::Executor& executor) {

@@ -1,5 +1,5 @@
-// Attention on made-up numbers, for the benchmarks: causal, q, k and v side by side in rows of 3 C, as the product before
-// attention leaves them.
+// Attention on made-up numbers, for the benchmarks: causal, q, k and v side by side in rows of 3 C, as the product
+// before attention leaves them.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@ namespace dikkat::bench {
 [[nodiscard]] std::vector<float> made_up_numbers(std::size_t count);
 
 struct AttentionSizes {
-  std::size_t samples, queries, keys, heads, width;  // of a sample: queries, keys; where they differ there is no backward
+  std::size_t samples, queries, keys, heads,
+      width;  // of a sample: queries, keys; where they differ there is no backward
 };
 
 class AttentionCase {

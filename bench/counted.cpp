@@ -58,10 +58,11 @@ void norm(const Executor& executor) {
   const std::array<std::size_t, 2> chunks = {0, kRows};
   warm_and_counted([&] {
     kernels::norm_forward<float>(executor, shape, {x.data(), gain.data(), nullptr, y.data(), mean.data(), rstd.data()});
-    kernels::norm_backward<float>(
-        executor, shape,
-        {x.data(), gain.data(), mean.data(), rstd.data(), dy.data(), dx.data(), d_gain.data(), nullptr}, chunks,
-        kernels::Store::assign);
+    kernels::norm_backward<float>(executor, shape,
+                                  {x.data(), gain.data(), mean.data(), rstd.data(), dy.data(), dx.data()},
+                                  kernels::Store::assign);
+    kernels::norm_gain_gradient<float>(executor, shape, {x.data(), mean.data(), rstd.data(), dy.data(), d_gain.data()},
+                                       chunks);
   });
 }
 

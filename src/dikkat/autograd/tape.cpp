@@ -1,6 +1,7 @@
 #include "dikkat/autograd/tape.h"
 
 #include <algorithm>
+#include <array>
 
 #include "dikkat/base/error.h"
 #include "dikkat/kernels/elementwise.h"
@@ -8,7 +9,8 @@
 namespace dikkat {
 namespace {
 
-constexpr std::size_t kChunkBytes = std::size_t{64} * 1024;
+// Multiply-adds from which on a sum is worth the whole crew: some fifty microseconds of one thread.
+constexpr std::size_t kLargeSum = std::size_t{1} << 20U;
 
 void add_onto(const kernels::Executor& executor, const Tensor& target, const Tensor& values) {
   with_number(target.dtype(), [&]<class T>() {
@@ -30,18 +32,9 @@ Slot Tape::leaf(const Tensor& gradient) {
   return static_cast<Slot>(places_.size() - 1);
 }
 
-Node* Tape::new_node(std::size_t saved_bytes, void (*run)(void*, Context&), void (*destroy)(void*)) {
-  constexpr std::size_t kAlign = alignof(std::max_align_t);
-  const std::size_t bytes = (sizeof(Node) + saved_bytes + kAlign - 1) / kAlign * kAlign;
-  if (bytes > kChunkBytes) throw Error(ErrorKind::internal, "tape: a node of " + std::to_string(bytes) + " bytes");
-  if (chunk_ < chunks_.size() && used_ + bytes > kChunkBytes) {
-    ++chunk_;
-    used_ = 0;
-  }
-  if (chunk_ == chunks_.size()) chunks_.push_back(std::make_unique<std::byte[]>(kChunkBytes));
-  std::byte* at = chunks_[chunk_].get() + used_;
-  used_ += bytes;
-  return new (at) Node{last_, run, destroy};
+kernels::Rows& Tape::new_rows() {
+  if (rows_used_ == rows_.size()) rows_.emplace_back();
+  return rows_[rows_used_++];
 }
 
 void Tape::backward(Context& context) {
@@ -51,14 +44,50 @@ void Tape::backward(Context& context) {
     last_ = node->previous;
     node->destroy(node->saved());
   }
-  clear();
+  clear_nodes();
+  if (kept_.empty()) clear_sums();
 }
 
 void Tape::clear() {
+  clear_nodes();
+  clear_sums();
+}
+
+void Tape::clear_nodes() {
   for (; last_ != nullptr; last_ = last_->previous) last_->destroy(last_->saved());
   places_.clear();
-  chunk_ = 0;
-  used_ = 0;
+  nodes_.clear();
+}
+
+void Tape::clear_sums() {
+  for (const KeptSum& sum : kept_) sum.destroy(sum.saved);
+  kept_.clear();
+  records_.clear();
+  rows_used_ = 0;
+}
+
+void Tape::form_sums(std::span<Tape* const> pieces, Crew& crew, const kernels::Executor& executor) {
+  if (pieces.empty() || pieces.size() > kMostPieces) {
+    throw Error(ErrorKind::internal, "tape: sums of " + std::to_string(pieces.size()) + " pieces");
+  }
+  const std::vector<KeptSum>& first = pieces[0]->kept_;
+  for (const Tape* piece : pieces) {
+    if (piece->kept_.size() != first.size()) throw Error(ErrorKind::internal, "tape: pieces of different models");
+  }
+  const auto form = [&](std::size_t which, const kernels::Executor& by, Joining& joining) {
+    std::array<const void*, kMostPieces> records;
+    for (std::size_t i = 0; i < pieces.size(); ++i) records[i] = pieces[i]->kept_[which].saved;
+    first[which].add(by, joining, {records.data(), pieces.size()}, first[which].gradient);
+  };
+  // No two sums have one gradient: a parameter is used once in a pass (nn/parameter.h), so their order does not matter.
+  executor.pool.run(first.size(), [&](std::size_t which, unsigned worker) {
+    if (first[which].work < kLargeSum) form(which, crew.alone(worker, executor), crew.joining(worker));
+  });
+  for (std::size_t which = 0; which < first.size(); ++which) {
+    if (first[which].work >= kLargeSum) form(which, executor, crew.joining(0));
+  }
+  crew.even_out();
+  for (Tape* piece : pieces) piece->clear_sums();
 }
 
 Tensor Tape::take(Slot slot) { return std::exchange(places_[slot].gradient, Tensor()); }

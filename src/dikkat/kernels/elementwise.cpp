@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dikkat/kernels/lanes.h"
 #include "dikkat/kernels/witness.h"
 
 #define HWY_TARGET_INCLUDE "dikkat/kernels/fast/elementwise-inl.h"
@@ -58,8 +59,12 @@ void column_sums(const Executor& executor, const T* dy, std::span<const std::siz
       [&] {
         executor.pool.run((columns + kColumnsPerPart - 1) / kColumnsPerPart, [&](std::size_t part, unsigned) {
           const std::size_t first = part * kColumnsPerPart;
-          DIKKAT_BODY(executor, column_sums_fast<T>)
-          (dy, chunks, d_bias, columns, first, std::min(first + kColumnsPerPart, columns));
+          const std::size_t last = std::min(first + kColumnsPerPart, columns);
+          if constexpr (lanes_of<T> == 1) {
+            DIKKAT_BODY(executor, column_sums_fast<T>)(dy, chunks, d_bias, columns, first, last);
+          } else {
+            DIKKAT_BODY(executor, column_sums_plain<T>)(dy, chunks, d_bias, columns, first, last);
+          }
         });
       });
 }
@@ -83,14 +88,23 @@ double sum_of_squares(const Executor& executor, const T* x, std::size_t n) {
   return total;
 }
 
-#define DIKKAT_INSTANTIATE(T)                                                                          \
-  template void add(const Executor&, const T*, const T*, T*, std::size_t);                             \
-  template void scale(const Executor&, T*, std::size_t, double);                                       \
-  template void column_sums(const Executor&, const T*, std::span<const std::size_t>, T*, std::size_t); \
-  template double sum(const Executor&, const T*, std::size_t);                                         \
+#define DIKKAT_INSTANTIATE(T)                                              \
+  template void add(const Executor&, const T*, const T*, T*, std::size_t); \
+  template void scale(const Executor&, T*, std::size_t, double);           \
+  template double sum(const Executor&, const T*, std::size_t);             \
   template double sum_of_squares(const Executor&, const T*, std::size_t);
 DIKKAT_INSTANTIATE(float)
 DIKKAT_INSTANTIATE(double)
 #undef DIKKAT_INSTANTIATE
+
+#define DIKKAT_INSTANTIATE_COLUMN_SUMS(...)                                                                  \
+  template void column_sums(const Executor&, const __VA_ARGS__*, std::span<const std::size_t>, __VA_ARGS__*, \
+                            std::size_t);
+DIKKAT_INSTANTIATE_COLUMN_SUMS(float)
+DIKKAT_INSTANTIATE_COLUMN_SUMS(double)
+DIKKAT_INSTANTIATE_COLUMN_SUMS(Lanes<float, 8>)
+DIKKAT_INSTANTIATE_COLUMN_SUMS(Lanes<float, 16>)
+DIKKAT_INSTANTIATE_COLUMN_SUMS(Lanes<double, 4>)
+#undef DIKKAT_INSTANTIATE_COLUMN_SUMS
 
 }  // namespace dikkat::kernels

@@ -23,7 +23,7 @@ void column_sums(const Executor& executor, const T* dy, std::span<const std::siz
 // tree16 of x in double, each element converted first.
 template <class T>
 [[nodiscard]] double sum(const Executor& executor, const T* x, std::size_t n);
-// tree16 in double of x * x (product in double, rounded).
+// tree16 in double of x * x (product in double, rounded). On the caller's thread.
 template <class T>
 [[nodiscard]] double sum_of_squares(const Executor& executor, const T* x, std::size_t n);
 

@@ -16,27 +16,13 @@ constexpr std::size_t kElementsPerPart = 1U << 14U;
 constexpr std::size_t kColumnsPerPart = 64;
 
 template <class T>
-void columns_part(const Executor& executor, const NormShape& shape, const NormBackward<T>& tensors,
-                  std::span<const std::size_t> chunks, std::size_t first, std::size_t last) {
+void gain_part(const Executor& executor, const NormShape& shape, const NormGain<T>& tensors,
+               std::span<const std::size_t> chunks, std::size_t first, std::size_t last) {
   if constexpr (lanes_of<T> == 1) {
-    DIKKAT_BODY(executor, norm_backward_columns_fast<T>)(shape, tensors, chunks, first, last);
+    DIKKAT_BODY(executor, norm_gain_fast<T>)(shape, tensors, chunks, first, last);
   } else {
-    DIKKAT_BODY(executor, norm_backward_columns_plain<T>)(shape, tensors, chunks, first, last);
+    DIKKAT_BODY(executor, norm_gain_plain<T>)(shape, tensors, chunks, first, last);
   }
-}
-
-template <class T>
-void columns_on_pool(const Executor& executor, const NormShape& shape, const NormBackward<T>& tensors,
-                     std::span<const std::size_t> chunks) {
-  if (tensors.d_gain == nullptr && tensors.d_bias == nullptr) return;
-  const std::size_t columns = shape.columns;
-  if (shape.rows * columns < 2 * kElementsPerPart) {
-    return columns_part(executor, shape, tensors, chunks, 0, columns);
-  }
-  executor.pool.run((columns + kColumnsPerPart - 1) / kColumnsPerPart, [&](std::size_t part, unsigned) {
-    const std::size_t first = part * kColumnsPerPart;
-    columns_part(executor, shape, tensors, chunks, first, std::min(first + kColumnsPerPart, columns));
-  });
 }
 
 }  // namespace
@@ -62,21 +48,16 @@ void norm_forward(const Executor& executor, const NormShape& shape, const NormFo
       });
 }
 
-// The parameters first: d_x may lie where dy lay.
 template <class T>
-void norm_backward(const Executor& executor, const NormShape& shape, const NormBackward<T>& tensors,
-                   std::span<const std::size_t> chunks, Store store) {
+void norm_backward(const Executor& executor, const NormShape& shape, const NormBackward<T>& tensors, Store store) {
   const std::size_t rows = shape.rows;
   witness(
-      executor, "norm_backward",
-      {memory(tensors.dx, rows * shape.columns), memory(tensors.d_gain, shape.columns),
-       memory(tensors.d_bias, shape.columns)},
+      executor, "norm_backward", {memory(tensors.dx, rows * shape.columns)},
       [&] {
-        DIKKAT_BODY(executor, norm_backward_columns_plain<T>)(shape, tensors, chunks, 0, shape.columns);
-        DIKKAT_BODY(executor, norm_backward_plain<T>)(shape, tensors, store, 0, rows);
+        DIKKAT_BODY(executor, norm_backward_plain<T>)
+        (shape, tensors, store, 0, rows);
       },
       [&] {
-        columns_on_pool(executor, shape, tensors, chunks);
         each_row_part(executor.pool, rows, shape.columns, kElementsPerPart, [&](std::size_t first, std::size_t n) {
           if constexpr (lanes_of<T> == 1) {
             DIKKAT_BODY(executor, norm_backward_fast<T>)(shape, tensors, store, first, first + n);
@@ -87,10 +68,32 @@ void norm_backward(const Executor& executor, const NormShape& shape, const NormB
       });
 }
 
-#define DIKKAT_INSTANTIATE(...)                                                                    \
-  template void norm_forward(const Executor&, const NormShape&, const NormForward<__VA_ARGS__>&);  \
-  template void norm_backward(const Executor&, const NormShape&, const NormBackward<__VA_ARGS__>&, \
-                              std::span<const std::size_t>, Store);
+template <class T>
+void norm_gain_gradient(const Executor& executor, const NormShape& shape, const NormGain<T>& tensors,
+                        std::span<const std::size_t> chunks) {
+  const std::size_t columns = shape.columns;
+  witness(
+      executor, "norm_gain_gradient", {memory(tensors.d_gain, columns)},
+      [&] {
+        DIKKAT_BODY(executor, norm_gain_plain<T>)
+        (shape, tensors, chunks, 0, columns);
+      },
+      [&] {
+        if (shape.rows * columns < 2 * kElementsPerPart) {
+          return gain_part(executor, shape, tensors, chunks, 0, columns);
+        }
+        executor.pool.run((columns + kColumnsPerPart - 1) / kColumnsPerPart, [&](std::size_t part, unsigned) {
+          const std::size_t first = part * kColumnsPerPart;
+          gain_part(executor, shape, tensors, chunks, first, std::min(first + kColumnsPerPart, columns));
+        });
+      });
+}
+
+#define DIKKAT_INSTANTIATE(...)                                                                            \
+  template void norm_forward(const Executor&, const NormShape&, const NormForward<__VA_ARGS__>&);          \
+  template void norm_backward(const Executor&, const NormShape&, const NormBackward<__VA_ARGS__>&, Store); \
+  template void norm_gain_gradient(const Executor&, const NormShape&, const NormGain<__VA_ARGS__>&,        \
+                                   std::span<const std::size_t>);
 DIKKAT_INSTANTIATE(float)
 DIKKAT_INSTANTIATE(double)
 DIKKAT_INSTANTIATE(Lanes<float, 8>)

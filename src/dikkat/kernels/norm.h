@@ -5,7 +5,7 @@
 // Backward, with h = dy * gain (dy without gain):
 //   layer: dx = rstd * ((h - tree16(h) / C) - xhat * (tree16(h * xhat) / C))
 //   rms:   dx = rstd * (h - xhat * (tree16(h * xhat) / C))
-//   dgain += per chunk of rows, from zero, chain fma(dy, xhat, c);  dbias += likewise chain c + dy
+//   dgain += per chunk of rows, from zero, chain fma(dy, xhat, c);  dbias: kernels/elementwise.h, column_sums of dy
 // Divisions by C are true divisions; sqrt and 1/x are correctly rounded.
 #pragma once
 
@@ -39,7 +39,7 @@ struct NormForward {
 template <class T>
 void norm_forward(const Executor& executor, const NormShape& shape, const NormForward<T>& tensors);
 
-// d_gain, d_bias (C) are added to, chunk by chunk; null where there is none. d_x by `store`.
+// d_x by `store`.
 template <class T>
 struct NormBackward {
   const T* x;
@@ -48,11 +48,21 @@ struct NormBackward {
   const T* rstd;
   const T* dy;
   T* dx;
-  T* d_gain;
-  T* d_bias;
 };
 template <class T>
-void norm_backward(const Executor& executor, const NormShape& shape, const NormBackward<T>& tensors,
-                   std::span<const std::size_t> chunks, Store store);
+void norm_backward(const Executor& executor, const NormShape& shape, const NormBackward<T>& tensors, Store store);
+
+// d_gain (C) is added to, chunk by chunk.
+template <class T>
+struct NormGain {
+  const T* x;
+  const T* mean;
+  const T* rstd;
+  const T* dy;
+  T* d_gain;
+};
+template <class T>
+void norm_gain_gradient(const Executor& executor, const NormShape& shape, const NormGain<T>& tensors,
+                        std::span<const std::size_t> chunks);
 
 }  // namespace dikkat::kernels

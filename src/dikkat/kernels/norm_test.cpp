@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "dikkat/kernels/elementwise.h"
 #include "dikkat/kernels/lanes_testing.h"
 #include "dikkat/kernels/testing.h"
 
@@ -45,16 +46,19 @@ struct Case {
                      .rstd = rstd.data()});
   }
   void backward(const Executor& executor, Store store = Store::assign) {
+    const T* const means = shape.norm == Norm::layer ? mean.data() : nullptr;
     norm_backward<T>(executor, shape,
                      {.x = x.data(),
                       .gain = has_gain ? gain.data() : nullptr,
-                      .mean = shape.norm == Norm::layer ? mean.data() : nullptr,
+                      .mean = means,
                       .rstd = rstd.data(),
                       .dy = dy.data(),
-                      .dx = dx.data(),
-                      .d_gain = has_gain ? d_gain.data() : nullptr,
-                      .d_bias = has_bias ? d_bias.data() : nullptr},
-                     std::span<const std::size_t>(chunks), store);
+                      .dx = dx.data()},
+                     store);
+    const std::span<const std::size_t> rows(chunks);
+    if (has_gain)
+      norm_gain_gradient<T>(executor, shape, {x.data(), means, rstd.data(), dy.data(), d_gain.data()}, rows);
+    if (has_bias) column_sums<T>(executor, dy.data(), rows, d_bias.data(), shape.columns);
   }
 };
 

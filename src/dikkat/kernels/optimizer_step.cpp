@@ -10,8 +10,8 @@
 namespace dikkat::kernels {
 namespace {
 
-// Below this many parameters a second thread costs more than it brings: the smallest models stay on the caller's.
-constexpr std::size_t kParametersPerPart = 1U << 15U;
+// Some three microseconds of one core: below that a second thread costs more than it brings.
+constexpr std::size_t kParametersPerPart = 1U << 13U;
 
 // step(i, count) for each part.
 template <class Step>

@@ -81,29 +81,36 @@ void pooling_backward(const Executor& executor, const PoolingShape& shape, const
   check_shape(shape);
   const std::size_t samples = shape.rows->samples();
   const std::size_t rows = shape.rows->count();
-  const std::size_t columns = shape.columns();
-  const auto plain = [&] {
-    DIKKAT_BODY(executor, pooling_backward_plain<T>)(shape, tensors, 0, samples);
-    if (tensors.d_query != nullptr) DIKKAT_BODY(executor, pooling_query_gradient_plain<T>)(shape, tensors);
-  };
+  const auto plain = [&] { DIKKAT_BODY(executor, pooling_backward_plain<T>)(shape, tensors, 0, samples); };
   witness(executor, "pooling_backward",
-          {memory(tensors.d_key_values, rows * 2 * columns), memory(tensors.d_scores, rows * shape.heads),
-           memory(tensors.d_query, columns)},
+          {memory(tensors.d_key_values, rows * 2 * shape.columns()), memory(tensors.d_scores, rows * shape.heads)},
           plain, [&] {
             if constexpr (lanes_of<T> == 1) {
               each_part<T>(executor, shape, [&](std::size_t first, std::size_t last, T* scratch) {
                 DIKKAT_BODY(executor, pooling_backward_fast<T>)(shape, tensors, first, last, scratch);
               });
-              if (tensors.d_query == nullptr) return;
-              executor.pool.run((columns + kColumnsPerPart - 1) / kColumnsPerPart, [&](std::size_t part, unsigned) {
-                const std::size_t first = part * kColumnsPerPart;
-                DIKKAT_BODY(executor, pooling_query_gradient_fast<T>)
-                (shape, tensors, first, std::min(columns, first + kColumnsPerPart));
-              });
             } else {
               plain();
             }
           });
+}
+
+template <class T>
+void pooling_query_gradient(const Executor& executor, const PoolingShape& shape, const PoolingQuery<T>& tensors,
+                            std::span<const std::size_t> chunks) {
+  const std::size_t columns = shape.columns();
+  const auto plain = [&] { DIKKAT_BODY(executor, pooling_query_gradient_plain<T>)(shape, tensors, chunks); };
+  witness(executor, "pooling_query_gradient", {memory(tensors.d_query, columns)}, plain, [&] {
+    if constexpr (lanes_of<T> == 1) {
+      executor.pool.run((columns + kColumnsPerPart - 1) / kColumnsPerPart, [&](std::size_t part, unsigned) {
+        const std::size_t first = part * kColumnsPerPart;
+        DIKKAT_BODY(executor, pooling_query_gradient_fast<T>)
+        (shape, tensors, chunks, first, std::min(columns, first + kColumnsPerPart));
+      });
+    } else {
+      plain();
+    }
+  });
 }
 
 template <class T>
@@ -147,6 +154,8 @@ void last_pooling_backward(const Executor& executor, const Rows& rows, const T* 
   template void pooling_mix(const Executor&, const PoolingShape&, const __VA_ARGS__*, const __VA_ARGS__*,          \
                             __VA_ARGS__*);                                                                         \
   template void pooling_backward(const Executor&, const PoolingShape&, const PoolingBackward<__VA_ARGS__>&);       \
+  template void pooling_query_gradient(const Executor&, const PoolingShape&, const PoolingQuery<__VA_ARGS__>&,     \
+                                       std::span<const std::size_t>);                                              \
   template void mean_pooling_forward(const Executor&, const Rows&, const __VA_ARGS__*, __VA_ARGS__*, std::size_t); \
   template void mean_pooling_backward(const Executor&, const Rows&, const __VA_ARGS__*, __VA_ARGS__*, std::size_t, \
                                       Store);                                                                      \

@@ -22,6 +22,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "dikkat/kernels/executor.h"
 #include "dikkat/kernels/rows.h"
@@ -63,10 +64,20 @@ struct PoolingBackward {
   const T* d_out = nullptr;   // (B, H D)
   T* d_key_values = nullptr;  // (R, 2 H D), assigned
   T* d_scores = nullptr;      // (R, H)  ds, assigned
-  T* d_query = nullptr;       // (H D), added to; null: not wanted
 };
 template <class T>
 void pooling_backward(const Executor& executor, const PoolingShape& shape, const PoolingBackward<T>& tensors);
+
+// d_query (H D) is added to, chunk by chunk (of the shape, heads and width are looked at).
+template <class T>
+struct PoolingQuery {
+  const T* key_values = nullptr;
+  const T* d_scores = nullptr;
+  T* d_query = nullptr;
+};
+template <class T>
+void pooling_query_gradient(const Executor& executor, const PoolingShape& shape, const PoolingQuery<T>& tensors,
+                            std::span<const std::size_t> chunks);
 
 // x (R,C) -> y (B,C).
 //   mean   y_c = (x_1c + x_2c + ... in order, from zero) / rows;  dx_rc = dy_c / rows

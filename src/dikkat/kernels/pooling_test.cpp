@@ -58,8 +58,9 @@ Pooled<T> pooled(const Executor& executor, const PoolingShape& shape, const Inpu
                        .out = result.out.data(),
                        .d_out = in.d_out.data(),
                        .d_key_values = result.d_key_values.data(),
-                       .d_scores = result.d_scores.data(),
-                       .d_query = result.d_query.data()});
+                       .d_scores = result.d_scores.data()});
+  pooling_query_gradient<T>(executor, shape, {in.key_values.data(), result.d_scores.data(), result.d_query.data()},
+                            shape.rows->chunks);
   return result;
 }
 

@@ -10,6 +10,7 @@ void Rows::lay_out(std::span<const std::size_t> lengths, std::size_t context, st
   sample.clear();
   position.clear();
   const std::size_t per_chunk = samples_per_chunk(context);
+  continues = first_sample % per_chunk != 0;
   for (std::size_t b = 0; b < lengths.size(); ++b) {
     const std::size_t begin = first_row.back();
     for (std::size_t t = 0; t < lengths[b]; ++t) {
@@ -23,9 +24,26 @@ void Rows::lay_out(std::span<const std::size_t> lengths, std::size_t context, st
   }
 }
 
+void Rows::lay_out_pooled(const Rows& steps) {
+  first_row.assign(1, 0);
+  chunks.assign(1, 0);
+  sample.clear();
+  position.assign(steps.samples(), 0);
+  continues = steps.continues;
+  std::size_t end = 0;
+  for (std::size_t chunk = 0; chunk + 1 < steps.chunks.size(); ++chunk) {
+    while (end < steps.samples() && steps.first_row[end] < steps.chunks[chunk + 1]) {
+      sample.push_back(steps.sample[steps.first_row[end]]);
+      first_row.push_back(++end);
+    }
+    if (end > chunks.back()) chunks.push_back(end);
+  }
+}
+
 void Rows::lay_out_continuation(std::size_t length, std::size_t offset) {
   first_row.assign({0, length});
   chunks.assign({0, length});
+  continues = false;
   sample.assign(length, 0);
   position.resize(length);
   for (std::size_t t = 0; t < length; ++t) position[t] = static_cast<std::uint32_t>(offset + t);

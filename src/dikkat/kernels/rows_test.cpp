@@ -43,6 +43,33 @@ TEST(Rows, MicroBatchOfWholeChunksHasTheBigBatchsChunks) {
   EXPECT_EQ(half.sample.front(), whole.sample[256]);
 }
 
+// Samples 4 and 5 begin a chunk of four, 6 and 7 end it.
+TEST(Rows, PieceKnowsWhetherItsFirstChunkBeganBefore) {
+  Rows begins, ends;
+  begins.lay_out(Sizes{64, 64}, 64, 4);
+  ends.lay_out(Sizes{64, 64}, 64, 6);
+  EXPECT_FALSE(begins.continues);
+  EXPECT_TRUE(ends.continues);
+  EXPECT_EQ(ends.chunks, (Sizes{0, 128}));
+  ends.lay_out(Sizes{64}, 64, 8);
+  EXPECT_FALSE(ends.continues);
+}
+
+// Two samples a chunk of 100 steps; a sample of 300 steps is a chunk by itself, however it is cut.
+TEST(Rows, PooledRowsAreOneASample) {
+  Rows steps, pooled;
+  steps.lay_out(Sizes{90, 100, 3}, 100, 1);
+  pooled.lay_out_pooled(steps);
+  EXPECT_EQ(pooled.first_row, (Sizes{0, 1, 2, 3}));
+  EXPECT_EQ(pooled.chunks, (Sizes{0, 1, 3}));
+  EXPECT_EQ(pooled.sample, (std::vector<std::uint32_t>{1, 2, 3}));
+  EXPECT_TRUE(pooled.continues);
+  steps.lay_out(Sizes{300, 2}, 300);
+  pooled.lay_out_pooled(steps);
+  EXPECT_EQ(pooled.chunks, (Sizes{0, 1, 2}));
+  EXPECT_FALSE(pooled.continues);
+}
+
 TEST(Rows, NothingHasNoChunk) {
   Rows rows;
   rows.lay_out(Sizes{}, 64);

@@ -10,7 +10,6 @@
 #include "dikkat/nn/linear.h"
 #include "dikkat/nn/pooling.h"
 #include "dikkat/nn/tap.h"
-#include "dikkat/ops/sample_chunks.h"
 #include "dikkat/ops/shapes.h"
 
 namespace dikkat::models {
@@ -36,27 +35,6 @@ nn::PoolingOptions pooling_of(const Config& config) {
           .token = nn::normal(deviations.input)};
 }
 
-// One row a sample: what is left after pooling. Chunks are those of ops/sample_chunks.h.
-void lay_out_samples(const kernels::Rows& steps, kernels::Rows& samples) {
-  samples.first_row.assign(1, 0);
-  samples.chunks.assign(1, 0);
-  samples.sample.clear();
-  samples.position.assign(steps.samples(), 0);
-  for (std::size_t b = 0; b < steps.samples(); ++b) {
-    samples.first_row.push_back(b + 1);
-    samples.sample.push_back(steps.sample[steps.first_row[b]]);
-  }
-  ops::each_chunk_of_samples(steps, [&](std::size_t, std::size_t end) { samples.chunks.push_back(end); });
-}
-
-// Holds the layout of samples on the tape until backward has gone past it, then hands it back to be used again.
-struct KeepLayout {
-  std::unique_ptr<kernels::Rows> layout;
-  std::unique_ptr<kernels::Rows>* spare;
-
-  void operator()(Context& /*context*/) { *spare = std::move(layout); }
-};
-
 void require_steps(const kernels::Rows& rows) {
   for (std::size_t b = 0; b < rows.samples(); ++b) {
     if (rows.first_row[b + 1] > rows.first_row[b]) continue;
@@ -71,8 +49,6 @@ struct SeriesModel::Parts {
   Body body;
   std::unique_ptr<nn::Pooling> pooling;
   nn::Linear output;
-  // Of the pass before, to be used again; a pass that records takes it out.
-  std::unique_ptr<kernels::Rows> spare_layout = nullptr;
 };
 
 SeriesModel::SeriesModel(const Config& config, DType dtype, nn::ParameterStore::Gradients gradients)
@@ -100,12 +76,10 @@ std::size_t SeriesModel::extra_rows() const { return parts_->pooling->extra_rows
 
 Variable SeriesModel::read_out(Context& context, const Variable& pooled) const {
   if (context.tape == nullptr) return parts_->output.forward(context, pooled);
-  std::unique_ptr<kernels::Rows> layout = std::move(parts_->spare_layout);
-  if (layout == nullptr) layout = std::make_unique<kernels::Rows>();
-  lay_out_samples(*context.rows, *layout);
+  kernels::Rows& rows = context.tape->new_rows();
+  rows.lay_out_pooled(*context.rows);
   Context of_samples = context;
-  of_samples.rows = layout.get();
-  context.tape->record(KeepLayout{std::move(layout), &parts_->spare_layout});
+  of_samples.rows = &rows;
   return parts_->output.forward(of_samples, pooled);
 }
 

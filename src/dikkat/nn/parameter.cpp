@@ -53,6 +53,7 @@ void ParameterStore::allocate(DType dtype, Gradients gradients) {
     return flat.slice(0, at, at + shape.count()).reshape(shape);
   };
   for (const auto& parameter : parameters_) {
+    parameter->offset_ = at;
     parameter->value_ = place(values_, parameter->shape_);
     if (gradients_.defined()) parameter->gradient_ = place(gradients_, parameter->shape_);
     at += aligned(parameter->shape_.count());

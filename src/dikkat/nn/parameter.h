@@ -36,6 +36,8 @@ class Parameter {
   [[nodiscard]] Init init() const { return init_; }
   // Weight decay acts on matrices only, never on gains and biases.
   [[nodiscard]] bool decays() const { return shape_.rank() >= 2; }
+  // Of the first element in the store's flat buffers.
+  [[nodiscard]] std::size_t offset() const { return offset_; }
   [[nodiscard]] const Tensor& value() const { return value_; }
   [[nodiscard]] const Tensor& gradient() const { return gradient_; }
 
@@ -50,6 +52,7 @@ class Parameter {
   std::string path_;
   Shape shape_;
   Init init_;
+  std::size_t offset_ = 0;
   Tensor value_;
   Tensor gradient_;
   Tensor second_gradient_;  // undefined unless the store was told of a second use
@@ -72,6 +75,9 @@ class ParameterStore {
   [[nodiscard]] std::span<const Parameter* const> in_path_order() const { return sorted_; }
   // nullptr if there is none.
   [[nodiscard]] const Parameter* find(std::string_view path) const;
+  // The flat buffers, parameters in creation order, each from its offset() on; zeros in the gaps.
+  [[nodiscard]] const Tensor& values() const { return values_; }
+  [[nodiscard]] const Tensor& gradients() const { return gradients_; }
   // Elements of all parameters.
   [[nodiscard]] std::size_t count() const { return count_; }
   [[nodiscard]] DType dtype() const { return values_.dtype(); }

@@ -1,11 +1,8 @@
 #include "dikkat/ops/class_token.h"
 
-#include <array>
-#include <cstring>
-
 #include "dikkat/autograd/tape.h"
 #include "dikkat/kernels/elementwise.h"
-#include "dikkat/ops/sample_chunks.h"
+#include "dikkat/ops/column_sum.h"
 #include "dikkat/ops/shapes.h"
 
 namespace dikkat::ops {
@@ -31,15 +28,11 @@ struct ClassTokenBackward {
     const Tensor dy = context.tape->take(y_slot);
     if (!dy.defined()) return;
     context.tape->give(x_slot, dy, context);
-    const Tensor d_token = context.tape->onto(token_slot, {dy.shape()[1]}, dy.dtype(), context);
-    if (!d_token.defined()) return;
-    const Tensor last = last_rows(context, dy, *rows);
-    with_number(dy.dtype(), [&]<class T>() {
-      each_chunk_of_samples(*rows, [&](std::size_t first, std::size_t end) {
-        const std::array<std::size_t, 2> chunk = {first, end};
-        kernels::column_sums<T>(context.executor, last.data<T>(), chunk, d_token.data<T>(), d_token.count());
-      });
-    });
+    if (token_slot == kNoSlot) return;
+    kernels::Rows& pooled = context.tape->new_rows();
+    pooled.lay_out_pooled(*rows);
+    context.tape->add_sum(token_slot, {dy.shape()[1]}, dy.dtype(), ColumnSum{last_rows(context, dy, *rows), &pooled},
+                          rows->samples() * dy.shape()[1], context);
   }
 };
 

@@ -7,6 +7,35 @@
 namespace dikkat::ops {
 namespace {
 
+struct TableSum {
+  Tensor dy;
+  std::span<const std::uint32_t> ids;
+  const kernels::Rows* rows;
+
+  static std::span<const std::uint32_t> joined_ids(Joining& joining, const Pieces<TableSum>& group) {
+    if (group.size() == 1) return group[0].ids;
+    joining.ids.clear();
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      joining.ids.insert(joining.ids.end(), group[i].ids.begin(), group[i].ids.end());
+    }
+    return joining.ids;
+  }
+
+  static void add(const kernels::Executor& executor, Joining& joining, const Pieces<TableSum>& pieces,
+                  const Tensor& d_table) {
+    std::size_t first = 0;
+    const auto add_group = [&](Chunks chunks, const Tensor& dy) {
+      const Pieces<TableSum> group = pieces.part(first, pieces.together(first));
+      first += group.size();
+      with_number(dy.dtype(), [&]<class T>() {
+        kernels::embedding_backward<T>(executor, dy.data<T>(), joined_ids(joining, group), chunks, d_table.data<T>(),
+                                       d_table.shape()[0], d_table.shape()[1]);
+      });
+    };
+    each_joined(joining, pieces, add_group, &TableSum::dy);
+  }
+};
+
 struct EmbeddingBackward {
   Shape table;
   std::span<const std::uint32_t> ids;
@@ -16,11 +45,7 @@ struct EmbeddingBackward {
   void operator()(Context& context) const {
     const Tensor dy = context.tape->take(y_slot);
     if (!dy.defined()) return;
-    const Tensor d_table = context.tape->onto(table_slot, table, dy.dtype(), context);
-    with_number(dy.dtype(), [&]<class T>() {
-      kernels::embedding_backward<T>(context.executor, dy.data<T>(), ids, rows->chunks, d_table.data<T>(), table[0],
-                                     table[1]);
-    });
+    context.tape->add_sum(table_slot, table, dy.dtype(), TableSum{dy, ids, rows}, dy.count(), context);
   }
 };
 

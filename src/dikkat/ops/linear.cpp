@@ -1,8 +1,8 @@
 #include "dikkat/ops/linear.h"
 
 #include "dikkat/autograd/tape.h"
-#include "dikkat/kernels/elementwise.h"
 #include "dikkat/kernels/matmul.h"
+#include "dikkat/ops/column_sum.h"
 #include "dikkat/ops/shapes.h"
 
 namespace dikkat::ops {
@@ -23,6 +23,24 @@ Matrix<T> target_of(const Tensor& t) {
   return {t.data<T>(), t.shape()[0], t.shape()[1], t.stride(0), t.stride(1)};
 }
 
+struct WeightSum {
+  Tensor x, dy;
+  const kernels::Rows* rows;
+  Layout layout;
+
+  static void add(const kernels::Executor& executor, Joining& joining, const Pieces<WeightSum>& pieces,
+                  const Tensor& d_weight) {
+    const bool in_out = pieces[0].layout == Layout::in_out;
+    const auto add_group = [&](Chunks chunks, const Tensor& x, const Tensor& dy) {
+      with_number(dy.dtype(), [&]<class T>() {
+        kernels::matmul<T>(executor, matrix_of<T>(in_out ? x : dy).transposed(), matrix_of<T>(in_out ? dy : x),
+                           target_of<T>(d_weight), {.store = Store::add, .chunks = chunks});
+      });
+    };
+    each_joined(joining, pieces, add_group, &WeightSum::x, &WeightSum::dy);
+  }
+};
+
 struct LinearBackward {
   Tensor x, weight;
   Slot x_slot, weight_slot, bias_slot, y_slot;
@@ -32,32 +50,17 @@ struct LinearBackward {
   void operator()(Context& context) const {
     const Tensor dy = context.tape->take(y_slot);
     if (!dy.defined()) return;
-    with_number(dy.dtype(), [&]<class T>() { run<T>(context, dy); });
-  }
-
-  template <class T>
-  void run(Context& context, const Tensor& dy) const {
-    const kernels::Executor& executor = context.executor;
-    if (bias_slot != kNoSlot) {
-      const Tensor d_bias = context.tape->onto(bias_slot, {dy.shape()[1]}, dy.dtype(), context);
-      kernels::column_sums<T>(executor, dy.data<T>(), rows->chunks, d_bias.data<T>(), d_bias.count());
-    }
-    const Matrix<const T> dy_matrix = matrix_of<T>(dy);
-    const Matrix<const T> x_matrix = matrix_of<T>(x);
-    if (weight_slot != kNoSlot) {
-      const Tensor d_weight = context.tape->onto(weight_slot, weight.shape(), weight.dtype(), context);
-      const kernels::MatmulOptions<T> chunked{.store = Store::add, .chunks = rows->chunks};
-      if (layout == Layout::in_out) {
-        kernels::matmul<T>(executor, x_matrix.transposed(), dy_matrix, target_of<T>(d_weight), chunked);
-      } else {
-        kernels::matmul<T>(executor, dy_matrix.transposed(), x_matrix, target_of<T>(d_weight), chunked);
-      }
-    }
-    if (const Gradient dx = context.tape->into(x_slot, x.shape(), x.dtype(), context); dx.wanted()) {
+    const DType dtype = dy.dtype();
+    context.tape->add_sum(bias_slot, {dy.shape()[1]}, dtype, ColumnSum{dy, rows}, dy.count(), context);
+    context.tape->add_sum(weight_slot, weight.shape(), dtype, WeightSum{x, dy, rows, layout},
+                          x.shape()[0] * weight.count(), context);
+    const Gradient dx = context.tape->into(x_slot, x.shape(), dtype, context);
+    if (!dx.wanted()) return;
+    with_number(dtype, [&]<class T>() {
       const Matrix<const T> w = matrix_of<T>(weight);
-      kernels::matmul<T>(executor, dy_matrix, layout == Layout::in_out ? w.transposed() : w, target_of<T>(dx.tensor),
-                         {.store = dx.store});
-    }
+      kernels::matmul<T>(context.executor, matrix_of<T>(dy), layout == Layout::in_out ? w.transposed() : w,
+                         target_of<T>(dx.tensor), {.store = dx.store});
+    });
   }
 };
 

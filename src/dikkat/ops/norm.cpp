@@ -1,6 +1,7 @@
 #include "dikkat/ops/norm.h"
 
 #include "dikkat/autograd/tape.h"
+#include "dikkat/ops/column_sum.h"
 #include "dikkat/ops/shapes.h"
 
 namespace dikkat::ops {
@@ -11,6 +12,26 @@ T* data_or_null(const Tensor& t) {
   return t.defined() ? t.data<T>() : nullptr;
 }
 
+struct GainSum {
+  kernels::NormShape shape;
+  Tensor x, mean, rstd, dy;
+  const kernels::Rows* rows;
+
+  static void add(const kernels::Executor& executor, Joining& joining, const Pieces<GainSum>& pieces,
+                  const Tensor& d_gain) {
+    const auto add_group = [&](Chunks chunks, const Tensor& x, const Tensor& mean, const Tensor& rstd,
+                               const Tensor& dy) {
+      kernels::NormShape shape = pieces[0].shape;
+      shape.rows = x.shape()[0];
+      with_number(dy.dtype(), [&]<class T>() {
+        kernels::norm_gain_gradient<T>(
+            executor, shape, {x.data<T>(), mean.data<T>(), rstd.data<T>(), dy.data<T>(), d_gain.data<T>()}, chunks);
+      });
+    };
+    each_joined(joining, pieces, add_group, &GainSum::x, &GainSum::mean, &GainSum::rstd, &GainSum::dy);
+  }
+};
+
 struct NormBackward {
   kernels::NormShape shape;
   Tensor x, gain, mean, rstd;
@@ -20,8 +41,10 @@ struct NormBackward {
   void operator()(Context& context) const {
     const Tensor dy = context.tape->take(y_slot);
     if (!dy.defined()) return;
-    const Tensor d_gain = context.tape->onto(gain_slot, {shape.columns}, dy.dtype(), context);
-    const Tensor d_bias = context.tape->onto(bias_slot, {shape.columns}, dy.dtype(), context);
+    const Shape parameter{shape.columns};
+    context.tape->add_sum(gain_slot, parameter, dy.dtype(), GainSum{shape, x, mean, rstd, dy, rows}, dy.count(),
+                          context);
+    context.tape->add_sum(bias_slot, parameter, dy.dtype(), ColumnSum{dy, rows}, dy.count(), context);
     Gradient dx = context.tape->into(x_slot, x.shape(), x.dtype(), context);
     if (!dx.wanted()) dx.tensor = Tensor::empty(x.shape(), x.dtype(), context.memory);
     with_number(dy.dtype(), [&]<class T>() {
@@ -31,10 +54,8 @@ struct NormBackward {
                                  .mean = data_or_null<T>(mean),
                                  .rstd = rstd.data<T>(),
                                  .dy = dy.data<T>(),
-                                 .dx = dx.tensor.data<T>(),
-                                 .d_gain = data_or_null<T>(d_gain),
-                                 .d_bias = data_or_null<T>(d_bias)},
-                                rows->chunks, dx.store);
+                                 .dx = dx.tensor.data<T>()},
+                                dx.store);
     });
   }
 };

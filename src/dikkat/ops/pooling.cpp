@@ -23,6 +23,23 @@ void require_rows(const char* operation, const Context& context, const Tensor& x
   require_shape(operation, "x", x, {context.rows->count(), x.shape()[1]});
 }
 
+struct QuerySum {
+  PoolingShape shape;
+  Tensor key_values, d_scores;
+  const kernels::Rows* rows;
+
+  static void add(const kernels::Executor& executor, Joining& joining, const Pieces<QuerySum>& pieces,
+                  const Tensor& d_query) {
+    const auto add_group = [&](Chunks chunks, const Tensor& key_values, const Tensor& d_scores) {
+      with_number(d_query.dtype(), [&]<class T>() {
+        kernels::pooling_query_gradient<T>(executor, pieces[0].shape,
+                                           {key_values.data<T>(), d_scores.data<T>(), d_query.data<T>()}, chunks);
+      });
+    };
+    each_joined(joining, pieces, add_group, &QuerySum::key_values, &QuerySum::d_scores);
+  }
+};
+
 struct AttentionPoolingBackward {
   PoolingShape shape;
   Tensor key_values, query, pattern, out;
@@ -32,7 +49,6 @@ struct AttentionPoolingBackward {
     const Tensor d_out = context.tape->take(out_slot);
     if (!d_out.defined()) return;
     const DType dtype = d_out.dtype();
-    const Tensor d_query = context.tape->onto(query_slot, query.shape(), dtype, context);
     const Tensor d_key_values = Tensor::empty(key_values.shape(), dtype, context.memory);
     const Tensor d_scores = Tensor::empty(pattern.shape(), dtype, context.memory);
     with_number(dtype, [&]<class T>() {
@@ -43,9 +59,10 @@ struct AttentionPoolingBackward {
                                     .out = out.data<T>(),
                                     .d_out = d_out.span<T>().data(),
                                     .d_key_values = d_key_values.data<T>(),
-                                    .d_scores = d_scores.data<T>(),
-                                    .d_query = d_query.defined() ? d_query.data<T>() : nullptr});
+                                    .d_scores = d_scores.data<T>()});
     });
+    context.tape->add_sum(query_slot, query.shape(), dtype, QuerySum{shape, key_values, d_scores, shape.rows},
+                          key_values.count(), context);
     if (key_values_slot != kNoSlot) context.tape->give(key_values_slot, d_key_values, context);
   }
 };

@@ -34,10 +34,20 @@ class Optimizer {
   [[nodiscard]] std::vector<std::pair<std::string, Tensor>> state() const;
 
  private:
+  // Neighbouring parameters with one decay are updated in one sweep.
+  struct Stretch {
+    std::size_t begin, end;  // of the flat buffers
+    double decay;
+  };
+
+  // What the rule keeps of a parameter, laid out as the parameters are.
+  [[nodiscard]] Tensor part_of(const Tensor& flat, const nn::Parameter& parameter) const;
+
   const nn::ParameterStore& parameters_;
   OptimizerSettings settings_;
-  std::vector<Tensor> first_;   // m or velocity, in creation order
-  std::vector<Tensor> second_;  // v
+  std::vector<Stretch> stretches_;
+  Tensor first_;   // m or velocity
+  Tensor second_;  // v
 };
 
 // Euclidean norm of all gradients: tree16 of squares per parameter in double, added in path order.

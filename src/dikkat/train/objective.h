@@ -10,7 +10,7 @@
 
 namespace dikkat::train {
 
-// A micro-batch as it was drawn; valid until it is drawn anew.
+// Samples of a step as they were drawn; valid until their place is drawn into anew.
 struct Drawn {
   const kernels::Rows* rows = nullptr;
   std::size_t losses = 0;   // that it gives: one a row or one a sample
@@ -24,11 +24,11 @@ class Objective {
   [[nodiscard]] virtual const nn::ParameterStore& parameters() const = 0;
   // Rows of the longest sample it may draw.
   [[nodiscard]] virtual std::size_t longest_sample() const = 0;
-  // Draws samples [first, first + count) of step t as micro-batch `place` (0, 1, ...), keeping its memory. A function
-  // of (seed, t, sample) alone.
+  // Draws samples [first, first + count) of step t into `place` (0, 1, ...), keeping its memory. A function of (seed,
+  // t, sample) alone.
   virtual Drawn draw(std::size_t place, std::uint64_t t, std::size_t first, std::size_t count) = 0;
-  // The forward pass over micro-batch `place`: its losses. With a tape it is the root of backward, whose gradient is
-  // that of (sum of losses) * gradient_scale.
+  // The forward pass over the samples of `place`: their losses. With a tape they are the root of backward, whose
+  // gradient is that of (sum of losses) * gradient_scale. Threads may call it for different places at the same time.
   [[nodiscard]] virtual Tensor losses(Context& context, std::size_t place, double gradient_scale) = 0;
 };
 

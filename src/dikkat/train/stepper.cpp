@@ -52,6 +52,36 @@ optim::Schedule schedule_of(const Settings& settings) {
 
 bool Measured::finite() const { return std::isfinite(loss_nats) && std::isfinite(gradient_norm); }
 
+// A piece for each thread, but not where more than a quarter of the threads' time would be waiting for the longest.
+std::size_t pieces_of(std::size_t samples, unsigned threads) {
+  const std::size_t pieces = std::min({std::size_t{threads}, samples, kMostPieces});
+  if (pieces <= 1) return 1;
+  const std::size_t longest = (samples + pieces - 1) / pieces;
+  return 4 * samples >= 3 * longest * threads ? pieces : 1;
+}
+
+// The passes of the tracks that a micro-batch needs, as a scope: they end with nothing held.
+class Stepper::Passes {
+ public:
+  Passes(std::deque<Track>& tracks, const MicroBatch& micro_batch) : tracks_(tracks), micro_batch_(micro_batch) {
+    for (std::size_t i = 0; i < micro_batch.pieces; ++i) arena(i).begin_pass();
+  }
+  ~Passes() {
+    for (std::size_t i = 0; i < micro_batch_.pieces; ++i) {
+      tracks_[i].tape.clear();
+      arena(i).end_pass();
+    }
+  }
+  Passes(const Passes&) = delete;
+  Passes& operator=(const Passes&) = delete;
+
+ private:
+  [[nodiscard]] Arena& arena(std::size_t track) const { return tracks_[track].arenas[micro_batch_.whole ? 0 : 1]; }
+
+  std::deque<Track>& tracks_;
+  const MicroBatch& micro_batch_;
+};
+
 Stepper::Stepper(Objective& objective, optim::Optimizer& optimizer, const Settings& settings,
                  const kernels::Executor& executor)
     : objective_(objective),
@@ -59,23 +89,48 @@ Stepper::Stepper(Objective& objective, optim::Optimizer& optimizer, const Settin
       settings_(settings),
       schedule_(schedule_of(settings)),
       executor_(executor),
-      at_a_time_(samples_at_a_time(settings, objective.longest_sample(), objective.parameters().count())) {
-  drawn_.resize((settings.batch + at_a_time_ - 1) / at_a_time_);
+      at_a_time_(samples_at_a_time(settings, objective.longest_sample(), objective.parameters().count())),
+      crew_(executor.pool.threads()) {
+  cut_up();
+}
+
+// The micro-batches of a step and their pieces.
+void Stepper::cut_up() {
+  for (std::size_t first = 0; first < settings_.batch; first += at_a_time_) {
+    const std::size_t samples = std::min(at_a_time_, settings_.batch - first);
+    const std::size_t pieces = pieces_of(samples, executor_.pool.threads());
+    micro_batches_.push_back({drawn_.size(), pieces, samples == at_a_time_});
+    drawn_.resize(drawn_.size() + pieces);
+    while (tracks_.size() < pieces) tracks_.emplace_back();
+  }
+  first_loss_.resize(drawn_.size());
+}
+
+std::size_t Stepper::activation_bytes() const {
+  std::size_t bytes = 0;
+  for (const Track& track : tracks_) bytes += track.arenas[0].planned_bytes() + track.arenas[1].planned_bytes();
+  return bytes;
 }
 
 void Stepper::draw(std::uint64_t t) {
-  for (std::size_t place = 0; place < drawn_.size(); ++place) {
-    const std::size_t first = place * at_a_time_;
-    drawn_[place] = objective_.draw(place, t, first, std::min(at_a_time_, settings_.batch - first));
+  std::size_t first = 0;
+  for (const MicroBatch& micro_batch : micro_batches_) {
+    const std::size_t samples = std::min(at_a_time_, settings_.batch - first);
+    for (std::size_t i = 0; i < micro_batch.pieces; ++i) {
+      const std::size_t begin = samples * i / micro_batch.pieces;
+      const std::size_t end = samples * (i + 1) / micro_batch.pieces;
+      const std::size_t place = micro_batch.first_piece + i;
+      drawn_[place] = objective_.draw(place, t, first + begin, end - begin);
+    }
+    first += samples;
   }
 }
 
-Arena& Stepper::arena_for(std::size_t place) { return arenas_[(place + 1) * at_a_time_ <= settings_.batch ? 0 : 1]; }
-
-Context Stepper::context_for(std::uint64_t t, std::size_t place) {
-  return {.executor = executor_,
-          .memory = arena_for(place),
-          .rows = drawn_[place].rows,
+Context Stepper::context_for(const kernels::Executor& executor, std::uint64_t t, const MicroBatch& micro_batch,
+                             std::size_t track) {
+  return {.executor = executor,
+          .memory = tracks_[track].arenas[micro_batch.whole ? 0 : 1],
+          .rows = drawn_[micro_batch.first_piece + track].rows,
           .mode = Mode::training,
           .seed = settings_.seed,
           .step = static_cast<std::uint32_t>(t)};
@@ -86,24 +141,23 @@ Measured Stepper::measure(std::uint64_t t, const StopRequest& stop) {
   Measured measured;
   std::size_t losses = 0;
   std::size_t targets = 0;
-  for (const Drawn& drawn : drawn_) {
-    measured.tokens += drawn.rows->count();
-    losses += drawn.losses;
-    targets += drawn.targets;
+  for (std::size_t piece = 0; piece < drawn_.size(); ++piece) {
+    measured.tokens += drawn_[piece].rows->count();
+    first_loss_[piece] = losses;
+    losses += drawn_[piece].losses;
+    targets += drawn_[piece].targets;
   }
   const nn::ParameterStore& parameters = objective_.parameters();
   if (losses_.count() != losses) losses_ = Tensor::empty({losses}, parameters.dtype());
 
   parameters.zero_gradients();
   const double scale = 1.0 / static_cast<double>(std::max<std::size_t>(targets, 1));
-  std::size_t first_loss = 0;
-  for (std::size_t place = 0; place < drawn_.size(); ++place) {
+  for (const MicroBatch& micro_batch : micro_batches_) {
     if (stop.asked()) {
       measured.complete = false;
       return measured;
     }
-    run_micro_batch(t, place, scale, first_loss);
-    first_loss += drawn_[place].losses;
+    run_micro_batch(t, micro_batch, scale);
   }
   parameters.finish_gradients(executor_);
   with_number(parameters.dtype(),
@@ -112,15 +166,30 @@ Measured Stepper::measure(std::uint64_t t, const StopRequest& stop) {
   return measured;
 }
 
-void Stepper::run_micro_batch(std::uint64_t t, std::size_t place, double gradient_scale, std::size_t first_loss) {
-  const ArenaPass pass(arena_for(place));
-  Context context = context_for(t, place);
-  context.tape = &tape_;
+void Stepper::run_micro_batch(std::uint64_t t, const MicroBatch& micro_batch, double gradient_scale) {
+  const Passes passes(tracks_, micro_batch);
+  if (micro_batch.pieces == 1) return run_piece(executor_, t, micro_batch, 0, gradient_scale);
+  executor_.pool.run(micro_batch.pieces, [&](std::size_t track, unsigned worker) {
+    run_piece(crew_.alone(worker, executor_), t, micro_batch, track, gradient_scale);
+  });
+  std::array<Tape*, kMostPieces> tapes{};
+  for (std::size_t i = 0; i < micro_batch.pieces; ++i) tapes[i] = &tracks_[i].tape;
+  Tape::form_sums({tapes.data(), micro_batch.pieces}, crew_, executor_);
+}
+
+// Forward and backward; the losses go where the step keeps them.
+void Stepper::run_piece(const kernels::Executor& executor, std::uint64_t t, const MicroBatch& micro_batch,
+                        std::size_t track, double gradient_scale) {
+  Tape& tape = tracks_[track].tape;
+  tape.set_sums(micro_batch.pieces == 1 ? Tape::Sums::at_once : Tape::Sums::kept);
+  Context context = context_for(executor, t, micro_batch, track);
+  context.tape = &tape;
+  const std::size_t piece = micro_batch.first_piece + track;
   {
-    const Tensor losses = objective_.losses(context, place, gradient_scale);
-    losses_.slice(0, first_loss, first_loss + losses.count()).assign(losses);
+    const Tensor losses = objective_.losses(context, piece, gradient_scale);
+    losses_.slice(0, first_loss_[piece], first_loss_[piece] + losses.count()).assign(losses);
   }
-  tape_.backward(context);
+  tape.backward(context);
 }
 
 double Stepper::update(std::uint64_t t, const Measured& measured) {
@@ -130,13 +199,15 @@ double Stepper::update(std::uint64_t t, const Measured& measured) {
 }
 
 std::string Stepper::first_nonfinite(std::uint64_t t) {
-  for (std::size_t place = 0; place < drawn_.size(); ++place) {
-    NonfiniteTap tap;
-    const ArenaPass pass(arena_for(place));
-    Context context = context_for(t, place);
-    context.tap = &tap;
-    static_cast<void>(objective_.losses(context, place, 0.0));
-    if (!tap.first().empty()) return tap.first();
+  for (const MicroBatch& micro_batch : micro_batches_) {
+    const Passes passes(tracks_, micro_batch);
+    for (std::size_t i = 0; i < micro_batch.pieces; ++i) {
+      NonfiniteTap tap;
+      Context context = context_for(executor_, t, micro_batch, i);
+      context.tap = &tap;
+      static_cast<void>(objective_.losses(context, micro_batch.first_piece + i, 0.0));
+      if (!tap.first().empty()) return tap.first();
+    }
   }
   for (const nn::Parameter* parameter : objective_.parameters().in_path_order()) {
     if (!all_finite(parameter->gradient())) return "gradient of " + parameter->path();

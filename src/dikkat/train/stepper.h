@@ -1,13 +1,15 @@
 // One training step: loss and gradients over the step's micro-batches, then the update.
 //
 // All micro-batches of a step are drawn first, the divisor is the step's number of valid targets, and gradients are
-// sums of whole chunks: so several micro-batches equal the big batch to the bit. After the first step nothing is
-// allocated.
+// sums of whole chunks: so several micro-batches equal the big batch to the bit. A micro-batch goes through the model
+// in pieces, one for each thread where that shares the work out evenly, else as one piece whose kernels use all
+// threads; the pieces' sums are those of the whole (autograd/row_sum.h). After the first step nothing is allocated.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,9 @@ struct StopRequest {
 
   [[nodiscard]] bool asked() const { return signal.load(std::memory_order_relaxed) != 0; }
 };
+
+// In how many pieces so many samples go through the model on so many threads.
+[[nodiscard]] std::size_t pieces_of(std::size_t samples, unsigned threads);
 
 [[nodiscard]] optim::OptimizerSettings optimizer_settings(const Settings& settings);
 [[nodiscard]] optim::Schedule schedule_of(const Settings& settings);
@@ -54,26 +59,42 @@ class Stepper {
   // After a measurement that is not finite: the path of the first tensor that is not (an activation in the order of the
   // forward pass, else a gradient in path order), found by running the step's forward pass again.
   [[nodiscard]] std::string first_nonfinite(std::uint64_t t);
-  [[nodiscard]] std::size_t micro_batches() const { return drawn_.size(); }
+  [[nodiscard]] std::size_t micro_batches() const { return micro_batches_.size(); }
   // Bytes of activations and gradients a step needs, known after the first.
-  [[nodiscard]] std::size_t activation_bytes() const { return arenas_[0].planned_bytes() + arenas_[1].planned_bytes(); }
+  [[nodiscard]] std::size_t activation_bytes() const;
 
  private:
+  struct MicroBatch {
+    std::size_t first_piece, pieces;  // of drawn_
+    bool whole;                       // false: a last one that is smaller
+  };
+  // What the piece with one number in its micro-batch uses, micro-batch after micro-batch.
+  struct Track {
+    std::array<Arena, 2> arenas;  // of whole micro-batches, and of a last one that is smaller
+    Tape tape;
+  };
+  class Passes;
+
+  void cut_up();
   void draw(std::uint64_t t);
-  void run_micro_batch(std::uint64_t t, std::size_t place, double gradient_scale, std::size_t first_loss);
-  [[nodiscard]] Arena& arena_for(std::size_t place);
-  [[nodiscard]] Context context_for(std::uint64_t t, std::size_t place);
+  void run_micro_batch(std::uint64_t t, const MicroBatch& micro_batch, double gradient_scale);
+  void run_piece(const kernels::Executor& executor, std::uint64_t t, const MicroBatch& micro_batch, std::size_t track,
+                 double gradient_scale);
+  [[nodiscard]] Context context_for(const kernels::Executor& executor, std::uint64_t t, const MicroBatch& micro_batch,
+                                    std::size_t track);
 
   Objective& objective_;
   optim::Optimizer& optimizer_;
   Settings settings_;
   optim::Schedule schedule_;
   kernels::Executor executor_;
-  std::size_t at_a_time_;        // samples of a micro-batch
-  std::array<Arena, 2> arenas_;  // of whole micro-batches, and of a last one that is smaller
-  Tape tape_;
-  std::vector<Drawn> drawn_;  // the step's micro-batches
-  Tensor losses_;             // of the whole step
+  std::size_t at_a_time_;  // samples of a micro-batch
+  Crew crew_;
+  std::deque<Track> tracks_;
+  std::vector<MicroBatch> micro_batches_;
+  std::vector<Drawn> drawn_;             // the step's pieces
+  std::vector<std::size_t> first_loss_;  // of each piece
+  Tensor losses_;                        // of the whole step
 };
 
 }  // namespace dikkat::train

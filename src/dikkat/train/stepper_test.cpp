@@ -135,20 +135,33 @@ TEST_P(StepperLawTest, LongSamplesAccumulateAlike) {
   }
 }
 
+// Two samples a chunk: 2 and 11 samples in pieces are cut inside chunks and between them, 8 on 3 threads are one piece.
 TEST_P(StepperLawTest, ThreadsDoNotMatter) {
-  Training one({.dtype = GetParam()});
-  one.steps(3);
-  for (const unsigned threads : {2U, 3U, 8U}) {
-    Training many({.dtype = GetParam(), .threads = threads});
-    expect_equal(many.steps(3).model(), one.model(), std::to_string(threads) + " threads");
+  for (const std::size_t micro : {0U, 8U, 11U}) {
+    Training one({.dtype = GetParam(), .settings = settings_of(11, micro)});
+    one.steps(3);
+    for (const unsigned threads : {2U, 3U, 5U, 8U}) {
+      Training many({.dtype = GetParam(), .settings = settings_of(11, micro), .threads = threads});
+      expect_equal(many.steps(3).model(), one.model(), std::to_string(threads) + " threads");
+    }
   }
+}
+
+// By hand: 12 on 8 threads leave a quarter idle (2, 2, 2, 2, 1, 1, 1, 1), 4 on 3 a third, 4 on 8 a half.
+TEST(Stepper, MicroBatchesAreCutWhereThatSharesTheWorkOutEvenly) {
+  EXPECT_EQ(pieces_of(12, 1), 1U);
+  EXPECT_EQ(pieces_of(2, 2), 2U);
+  EXPECT_EQ(pieces_of(12, 8), 8U);
+  EXPECT_EQ(pieces_of(4, 3), 1U);
+  EXPECT_EQ(pieces_of(4, 8), 1U);
+  EXPECT_EQ(pieces_of(1000, 70), kMostPieces);
 }
 
 TEST_P(StepperLawTest, BodiesDoNotMatter) {
   Training fast({.dtype = GetParam()});
   fast.steps(2);
   for (const auto bodies : {kernels::Bodies::reference, kernels::Bodies::check}) {
-    Training other({.dtype = GetParam(), .threads = 2, .bodies = bodies});
+    Training other({.dtype = GetParam(), .threads = 2, .bodies = bodies});  // in pieces
     expect_equal(other.steps(2).model(), fast.model(), "bodies");
   }
 }

@@ -84,7 +84,7 @@ void norm_backward_rows(const NormShape& shape, const NormBackward<T>& t, std::s
     const T* x = t.x + r * columns;
     const T* dy = t.dy + r * columns;
     T* dx = t.dx + r * columns;
-    const auto mean = hn::Set(d, mean_of_row(shape, t, r));
+    const auto mean = hn::Set(d, mean_of_row(shape, t.mean, r));
     const auto rstd = hn::Set(d, t.rstd[r]);
     Partials16<T> sum_h, sum_hx;
     sweep16<T>(columns, [&](auto part, std::size_t i, const auto& lanes) DIKKAT_INLINE_LAMBDA {
@@ -125,50 +125,41 @@ void norm_backward_fast(const NormShape& shape, const NormBackward<T>& t, Store 
   norm_backward_stored<Norm::rms, false>(shape, t, store, first, last);
 }
 
-// to[c ...] += v, unless there is no such parameter.
-template <class V, class T>
-HWY_INLINE void add_where_wanted(V v, T* to, std::size_t c) {
-  const Tag16<T> d;
-  if (to != nullptr) hn::StoreU(hn::Add(hn::LoadU(d, to + c), v), d, to + c);
-}
-
 // kVectors neighbouring vectors of columns from c on, all chunks.
 template <std::size_t kVectors, class T>
-HWY_INLINE void norm_backward_strip(const NormShape& shape, const NormBackward<T>& t,
-                                    std::span<const std::size_t> chunks, std::size_t c) {
+HWY_INLINE void norm_gain_strip(const NormShape& shape, const NormGain<T>& t, std::span<const std::size_t> chunks,
+                                std::size_t c) {
   const Tag16<T> d;
-  using V = hn::Vec<Tag16<T>>;
   constexpr std::size_t width = kWidth16<T>;
   for (std::size_t chunk = 0; chunk + 1 < chunks.size(); ++chunk) {
-    V gain[kVectors], bias[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) gain[v] = bias[v] = hn::Zero(d);
+    hn::Vec<Tag16<T>> gain[kVectors];
+    for (std::size_t v = 0; v < kVectors; ++v) gain[v] = hn::Zero(d);
     for (std::size_t r = chunks[chunk]; r < chunks[chunk + 1]; ++r) {
-      const auto mean = hn::Set(d, mean_of_row(shape, t, r));
+      const auto mean = hn::Set(d, mean_of_row(shape, t.mean, r));
       const auto rstd = hn::Set(d, t.rstd[r]);
       const std::size_t at = r * shape.columns + c;
       for (std::size_t v = 0; v < kVectors; ++v) {
-        const auto dy = hn::LoadU(d, t.dy + at + v * width);
         const auto xhat = hn::Mul(hn::Sub(hn::LoadU(d, t.x + at + v * width), mean), rstd);
-        gain[v] = hn::MulAdd(dy, xhat, gain[v]);
-        bias[v] = hn::Add(bias[v], dy);
+        gain[v] = hn::MulAdd(hn::LoadU(d, t.dy + at + v * width), xhat, gain[v]);
       }
     }
     for (std::size_t v = 0; v < kVectors; ++v) {
-      add_where_wanted(gain[v], t.d_gain, c + v * width);
-      add_where_wanted(bias[v], t.d_bias, c + v * width);
+      T* to = t.d_gain + c + v * width;
+      hn::StoreU(hn::Add(hn::LoadU(d, to), gain[v]), d, to);
     }
   }
 }
 
+// Columns [first, last) only.
 template <class T>
-void norm_backward_columns_fast(const NormShape& shape, const NormBackward<T>& t, std::span<const std::size_t> chunks,
-                                std::size_t first, std::size_t last) {
+void norm_gain_fast(const NormShape& shape, const NormGain<T>& t, std::span<const std::size_t> chunks,
+                    std::size_t first, std::size_t last) {
   constexpr std::size_t width = kWidth16<T>;
   std::size_t c = first;
-  for (; c + 4 * width <= last; c += 4 * width) norm_backward_strip<4>(shape, t, chunks, c);
-  for (; c + 2 * width <= last; c += 2 * width) norm_backward_strip<2>(shape, t, chunks, c);
-  for (; c + width <= last; c += width) norm_backward_strip<1>(shape, t, chunks, c);
-  norm_backward_columns_plain(shape, t, chunks, c, last);
+  for (; c + 4 * width <= last; c += 4 * width) norm_gain_strip<4>(shape, t, chunks, c);
+  for (; c + 2 * width <= last; c += 2 * width) norm_gain_strip<2>(shape, t, chunks, c);
+  for (; c + width <= last; c += width) norm_gain_strip<1>(shape, t, chunks, c);
+  norm_gain_plain(shape, t, chunks, c, last);
 }
 
 }  // namespace dikkat::kernels::HWY_NAMESPACE

@@ -237,12 +237,11 @@ void pooling_backward_fast(const PoolingShape& shape, const PoolingBackward<T>& 
 
 // Columns [first, last): a vector of columns, four chunks side by side to hide the latency of their chains.
 template <class T>
-void pooling_query_gradient_fast(const PoolingShape& shape, const PoolingBackward<T>& t, std::size_t first,
-                                 std::size_t last) {
+void pooling_query_gradient_fast(const PoolingShape& shape, const PoolingQuery<T>& t,
+                                 std::span<const std::size_t> chunks, std::size_t first, std::size_t last) {
   const hn::ScalableTag<T> d;
   using Index = hn::TFromD<hn::RebindToSigned<decltype(d)>>;
   constexpr std::size_t kSide = 4;
-  const auto& chunks = shape.rows->chunks;
   const std::size_t stride = 2 * shape.columns();
   for (std::size_t c = first; c < last; c += hn::Lanes(d)) {
     const std::size_t count = std::min(hn::Lanes(d), last - c);

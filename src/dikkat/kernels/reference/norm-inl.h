@@ -43,8 +43,8 @@ void norm_forward_plain(const NormShape& shape, const NormForward<T>& t, std::si
 }
 
 template <class T>
-HWY_INLINE T mean_of_row(const NormShape& shape, const NormBackward<T>& t, std::size_t r) {
-  return shape.norm == Norm::layer ? t.mean[r] : number<T>(0);
+HWY_INLINE T mean_of_row(const NormShape& shape, const T* mean, std::size_t r) {
+  return shape.norm == Norm::layer ? mean[r] : number<T>(0);
 }
 
 // d_x of rows [first, last).
@@ -57,7 +57,7 @@ void norm_backward_plain(const NormShape& shape, const NormBackward<T>& t, Store
     const T* x = t.x + r * columns;
     const T* dy = t.dy + r * columns;
     T* dx = t.dx + r * columns;
-    const T mean = mean_of_row(shape, t, r);
+    const T mean = mean_of_row(shape, t.mean, r);
     const T rstd = t.rstd[r];
     const auto xhat = [&](std::size_t c) { return (x[c] - mean) * rstd; };
     const auto h = [&](std::size_t c) { return t.gain == nullptr ? dy[c] : dy[c] * t.gain[c]; };
@@ -71,23 +71,18 @@ void norm_backward_plain(const NormShape& shape, const NormBackward<T>& t, Store
   }
 }
 
-// d_gain and d_bias, columns [first, last) only.
+// Columns [first, last) only.
 template <class T>
-void norm_backward_columns_plain(const NormShape& shape, const NormBackward<T>& t, std::span<const std::size_t> chunks,
-                                 std::size_t first, std::size_t last) {
-  const T zero = number<T>(0);
+void norm_gain_plain(const NormShape& shape, const NormGain<T>& t, std::span<const std::size_t> chunks,
+                     std::size_t first, std::size_t last) {
   for (std::size_t chunk = 0; chunk + 1 < chunks.size(); ++chunk) {
     for (std::size_t c = first; c < last; ++c) {
-      T gain = zero;
-      T bias = zero;
+      T gain = number<T>(0);
       for (std::size_t r = chunks[chunk]; r < chunks[chunk + 1]; ++r) {
-        const T& mean = shape.norm == Norm::layer ? t.mean[r] : zero;
-        const T& dy = t.dy[r * shape.columns + c];
-        gain = fma(dy, (t.x[r * shape.columns + c] - mean) * t.rstd[r], gain);
-        bias = bias + dy;
+        const std::size_t at = r * shape.columns + c;
+        gain = fma(t.dy[at], (t.x[at] - mean_of_row(shape, t.mean, r)) * t.rstd[r], gain);
       }
-      if (t.d_gain != nullptr) t.d_gain[c] = t.d_gain[c] + gain;
-      if (t.d_bias != nullptr) t.d_bias[c] = t.d_bias[c] + bias;
+      t.d_gain[c] = t.d_gain[c] + gain;
     }
   }
 }

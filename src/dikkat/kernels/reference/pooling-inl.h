@@ -210,8 +210,8 @@ void pooling_backward_plain(const PoolingShape& shape, const PoolingBackward<T>&
 }
 
 template <class T>
-void pooling_query_gradient_plain(const PoolingShape& shape, const PoolingBackward<T>& t) {
-  const auto& chunks = shape.rows->chunks;
+void pooling_query_gradient_plain(const PoolingShape& shape, const PoolingQuery<T>& t,
+                                  std::span<const std::size_t> chunks) {
   for (std::size_t c = 0; c < shape.columns(); ++c) {
     for (std::size_t chunk = 0; chunk + 1 < chunks.size(); ++chunk) {
       T sum = number<T>(0);
