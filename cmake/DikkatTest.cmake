@@ -23,5 +23,5 @@ function(dikkat_test name)
     set(environment ENVIRONMENT DIKKAT_RANDOM_CASES=${DIKKAT_RANDOM_CASES})
   endif()
   gtest_discover_tests(${name}_test TEST_PREFIX "${DIKKAT_CASE_PREFIX}${name}." DISCOVERY_TIMEOUT 120
-    PROPERTIES LABELS ci TIMEOUT 600 ${environment})
+    PROPERTIES LABELS ci TIMEOUT 1800 ${environment})
 endfunction()

@@ -7,6 +7,7 @@
 #include "dikkat/cli/arguments.h"
 #include "dikkat/cli/attend_model.h"
 #include "dikkat/cli/attend_view.h"
+#include "dikkat/cli/chosen_text.h"
 #include "dikkat/cli/commands.h"
 #include "dikkat/cli/console.h"
 #include "dikkat/cli/execution.h"
@@ -132,12 +133,6 @@ train::LoadedRun opened(const Arguments& arguments) {
   train::LoadedRun run = train::load_run(*arguments.text("model"), choice);
   for (const std::string& warning : run.warnings) write_error("dikkat: warning: " + harmless(warning) + "\n");
   return run;
-}
-
-void say_skipped(std::size_t skipped) {
-  if (skipped == 0) return;
-  write_error(fmt::format("dikkat: left out {} character{} that the model has no token for\n", skipped,
-                          skipped == 1 ? "" : "s"));
 }
 
 AttendedText attended_by(const train::LoadedRun& run, const kernels::Executor& executor, const std::string& sentence,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "dikkat/base/error.h"
+#include "dikkat/cli/console.h"
 #include "dikkat/cli/open_run.h"
 #include "dikkat/cli/words.h"
 #include "dikkat/text/utf8.h"
@@ -151,6 +152,12 @@ ChosenText chosen_text(const Arguments& arguments, const train::LoadedRun& run, 
           .total = whole.tokens.size(),
           .source = std::move(whole.source),
           .skipped = whole.skipped};
+}
+
+void say_skipped(std::size_t skipped) {
+  if (skipped == 0) return;
+  write_error("dikkat: left out " + grouped(skipped) + (skipped == 1 ? " character" : " characters") +
+              " that the model has no token for\n");
 }
 
 }  // namespace dikkat::cli

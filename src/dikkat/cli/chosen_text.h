@@ -51,4 +51,7 @@ struct ChosenText {
 // refuses them, with --skip-unknown as the remedy.
 [[nodiscard]] ChosenText chosen_text(const Arguments& arguments, const train::LoadedRun& run, std::size_t room);
 
+// Says on standard error how many characters were left out because the model has no token for them, if any.
+void say_skipped(std::size_t skipped);
+
 }  // namespace dikkat::cli

@@ -4,6 +4,7 @@
 
 #include "dikkat/base/json.h"
 #include "dikkat/cli/arguments.h"
+#include "dikkat/cli/chosen_text.h"
 #include "dikkat/cli/commands.h"
 #include "dikkat/cli/console.h"
 #include "dikkat/cli/eval_series.h"
@@ -76,12 +77,6 @@ Json as_json(const train::Evaluation& evaluation, const data::Corpus& corpus, da
       .set("perplexity", finite_or_null(std::exp(loss)))
       .set("step", step)
       .set("skipped", corpus.skipped);
-}
-
-void say_skipped(std::size_t skipped) {
-  if (skipped == 0) return;
-  write_error("dikkat: left out " + grouped(skipped) + (skipped == 1 ? " character" : " characters") +
-              " that the model has no token for\n");
 }
 
 int run_eval(const Arguments& arguments, Output& output) {

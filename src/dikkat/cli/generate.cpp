@@ -46,7 +46,7 @@ std::string place_of(const text::Unknown& unknown) {
   return "line " + std::to_string(unknown.line) + ", column " + std::to_string(unknown.column);
 }
 
-void say_skipped(const std::vector<text::Unknown>& skipped) {
+void say_unknown(const std::vector<text::Unknown>& skipped) {
   constexpr std::size_t kNamed = 10;
   if (skipped.empty()) return;
   std::string line = "dikkat: left out of the prompt, for the model has no token for them: ";
@@ -149,7 +149,7 @@ int run_generate(const Arguments& arguments, Output& output) {
   const Execution execution(arguments);
   const train::LoadedRun run = open_run(arguments);
   const std::vector<text::Unknown> skipped = settle_prompt(request, *run.tokenizer);
-  say_skipped(skipped);
+  say_unknown(skipped);
   Writer writer(run, skipped, execution, arguments, output);
   for (std::size_t i = 0; i < count; ++i) {
     if (i > 0 && !arguments.json()) output.write("---\n");

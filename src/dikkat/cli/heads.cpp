@@ -6,6 +6,7 @@
 #include "dikkat/base/file.h"
 #include "dikkat/base/json.h"
 #include "dikkat/cli/arguments.h"
+#include "dikkat/cli/chosen_text.h"
 #include "dikkat/cli/commands.h"
 #include "dikkat/cli/console.h"
 #include "dikkat/cli/execution.h"
@@ -37,12 +38,6 @@ class CsvTable {
   std::optional<std::string> path_;
   std::optional<FileReplacement> file_;
 };
-
-void say_skipped(std::size_t skipped) {
-  if (skipped == 0) return;
-  write_error("dikkat: left out " + grouped(skipped) + (skipped == 1 ? " character" : " characters") +
-              " that the model has no token for\n");
-}
 
 HeadsLook look_of(const Arguments& arguments, const train::LoadedRun& run, const HeadsWish& wish,
                   const HeadsSubject& subject, inspect::HeadsReport report, bool cached) {

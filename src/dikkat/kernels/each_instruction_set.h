@@ -28,7 +28,8 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 
 #ifdef DIKKAT_WITHOUT_AVX512
-#define DIKKAT_BODY(executor, ...) ((void)(executor), &N_AVX2::__VA_ARGS__)
+#define DIKKAT_BODY(executor, ...) \
+  ((executor).instructions == ::dikkat::kernels::InstructionSet::avx512 ? &N_AVX2::__VA_ARGS__ : &N_AVX2::__VA_ARGS__)
 #else
 #define DIKKAT_BODY(executor, ...) \
   ((executor).instructions == ::dikkat::kernels::InstructionSet::avx512 ? &N_AVX3::__VA_ARGS__ : &N_AVX2::__VA_ARGS__)
