@@ -22,12 +22,16 @@ class NonfiniteTap final : public nn::Tap {
  public:
   bool wants(std::string_view /*path*/) const override { return first_.empty(); }
   void see(std::string_view path, Tensor& activation) override {
+    ++seen_;
     if (!all_finite(activation)) first_ = path;
   }
   [[nodiscard]] const std::string& first() const { return first_; }
+  // Activations seen up to it, itself included.
+  [[nodiscard]] std::size_t seen() const { return seen_; }
 
  private:
   std::string first_;
+  std::size_t seen_ = 0;
 };
 
 }  // namespace
@@ -201,13 +205,19 @@ double Stepper::update(std::uint64_t t, const Measured& measured) {
 std::string Stepper::first_nonfinite(std::uint64_t t) {
   for (const MicroBatch& micro_batch : micro_batches_) {
     const Passes passes(tracks_, micro_batch);
+    // The earliest of all pieces: what is named does not tell into how many the samples were cut.
+    std::string first;
+    std::size_t earliest = 0;
     for (std::size_t i = 0; i < micro_batch.pieces; ++i) {
       NonfiniteTap tap;
       Context context = context_for(executor_, t, micro_batch, i);
       context.tap = &tap;
       static_cast<void>(objective_.losses(context, micro_batch.first_piece + i, 0.0));
-      if (!tap.first().empty()) return tap.first();
+      if (tap.first().empty() || (!first.empty() && tap.seen() >= earliest)) continue;
+      first = tap.first();
+      earliest = tap.seen();
     }
+    if (!first.empty()) return first;
   }
   for (const nn::Parameter* parameter : objective_.parameters().in_path_order()) {
     if (!all_finite(parameter->gradient())) return "gradient of " + parameter->path();

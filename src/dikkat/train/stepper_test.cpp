@@ -247,6 +247,26 @@ TEST(Stepper, NamesTheFirstTensorThatIsNotFinite) {
   EXPECT_EQ(training.stepper().first_nonfinite(2), "blocks.1.mlp.pre");
 }
 
+// Token 0 stands in the last windows of the text only, so that in some steps the first of four pieces has none of them:
+// windows with it are infinite from the embedding on, the others once the last block's projection has overflowed.
+TEST(Stepper, NamesTheSameTensorOnAnyNumberOfThreads) {
+  std::vector<std::vector<std::string>> named;
+  for (const unsigned threads : {1U, 4U}) {
+    std::vector<text::Token> tokens(2000, 1);
+    tokens[1800] = 0;
+    Training training({.settings = settings_of(12, 12), .threads = threads}, tokens);
+    (void)training.measure(1);
+    training.model().parameters().find("token_embedding.weight")->value().slice(0, 0, 1).fill(INFINITY);
+    training.model().parameters().find("blocks.1.attention.qkv.weight")->value().fill(3e38);
+    named.emplace_back();
+    for (std::uint64_t t = 2; t < 20; ++t) {
+      (void)training.measure(t);
+      named.back().push_back(training.stepper().first_nonfinite(t));
+    }
+  }
+  EXPECT_EQ(named[1], named[0]);
+}
+
 TEST(Stepper, UpdatesAtTheSchedulesRate) {
   Training training({});
   const Measured measured = training.measure(1);
